@@ -1,0 +1,50 @@
+"""The contract of a chunking strategy. tests/contracts/test_chunkers.py holds it for every YAML in conf/strategy.
+
+A chunker is a frozen dataclass whose fields are its parameters, already resolved to whole units. `split` gives spans of one document:
+
+- a chunk is `text[start:end]`, never a rewritten string; starts never fall, no span stands twice, none is blank (white space only);
+- each chunk measures at most `size` units by the ruler, or is a declared exception counted in `notes` (an unsplittable character, a table);
+- together they cover every character that is not white space;
+- neighbours share at most `overlap` units;
+- the same input gives the same output, in another process too; an empty or blank document gives no chunk;
+- time is linear in the length of the document.
+
+Parameters that can't work raise ConfigError in `__post_init__`, and ImpossibleCell where only their combination can't (overlap >= size).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.errors import ConfigError, ImpossibleCell
+from harness.types import Ints
+from harness.units.base import Ruler
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Spans of one document: `start` and `end` (int64, equal length), and counts of declared exceptions, e.g. {"oversize": 1}."""
+
+    start: Ints
+    end: Ints
+    notes: Mapping[str, int] = field(default_factory=dict)
+
+
+class Chunker(Protocol):
+    """One strategy with its parameters."""
+
+    def split(self, text: str, ruler: Ruler) -> Pieces:
+        """The chunks of `text`, measured by `ruler`."""
+        ...
+
+
+def check_size_and_overlap(size: int, overlap: int) -> None:
+    """Raise ConfigError or ImpossibleCell unless 0 <= overlap < size."""
+    if size < 1:
+        raise ConfigError("size", size, "a whole number of units, 1 or more")
+    if overlap < 0:
+        raise ConfigError("overlap", overlap, "0 or more units, or a share such as 10%")
+    if overlap >= size:
+        raise ImpossibleCell("overlap", overlap, f"must be smaller than size={size}, or no chunk would bring anything new")

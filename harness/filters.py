@@ -1,0 +1,75 @@
+"""Metadata filters of questions: a mapping from field to what it must be; all fields must agree.
+
+A plain value means equality, a list means one of, {"gte": a, "lte": b, "gt": a, "lt": b} a range. The field "doc" is the document's id. A field
+that a document lacks never matches. A document's field that is itself a list matches where any of its members does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.types import Bools, Candidates, Document, Question
+
+_RANGE = {
+    "gte": lambda have, want: have >= want,
+    "lte": lambda have, want: have <= want,
+    "gt": lambda have, want: have > want,
+    "lt": lambda have, want: have < want,
+}
+
+
+class FilterError(HarnessError):
+    """A filter has a shape or a comparison that means nothing."""
+
+
+def matches(document: Document, wanted: Mapping[str, Any]) -> bool:
+    """Whether `document` passes every condition of `wanted`."""
+    return all(_field_matches(_values(document, name), name, want) for name, want in wanted.items())
+
+
+def _values(document: Document, name: str) -> list[Any]:
+    value = document.id if name == "doc" else document.metadata.get(name)
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _field_matches(have: list[Any], name: str, want: Any) -> bool:
+    if isinstance(want, Mapping):
+        return any(_in_range(value, name, want) for value in have)
+    options = want if isinstance(want, list | tuple) else [want]
+    return any(value in options for value in have)
+
+
+def _in_range(value: Any, name: str, bounds: Mapping[str, Any]) -> bool:
+    unknown = sorted(set(bounds) - set(_RANGE))
+    if unknown or not bounds:
+        raise FilterError(f"filter on {name!r}: found {dict(bounds)}; a range has keys of {', '.join(_RANGE)}")
+    try:
+        return all(_RANGE[op](value, bound) for op, bound in bounds.items())
+    except TypeError as error:
+        raise FilterError(f"filter on {name!r}: {value!r} can't be compared with {dict(bounds)}") from error
+
+
+def document_mask(documents: Sequence[Document], wanted: Mapping[str, Any]) -> Bools:
+    """One bool a document: whether it passes."""
+    return np.fromiter((matches(document, wanted) for document in documents), dtype=bool, count=len(documents))
+
+
+def candidates_of(documents: Sequence[Document], questions: Sequence[Question]) -> Candidates:
+    """The candidate documents of every question; questions with equal filters share a row. Costs distinct filters x documents."""
+    rows: dict[str, int] = {}
+    masks: list[Bools] = []
+    group = np.empty(len(questions), dtype=np.int64)
+    for number, question in enumerate(questions):
+        key = repr(sorted(question.filter.items(), key=lambda item: item[0]))
+        if key not in rows:
+            rows[key] = len(masks)
+            masks.append(document_mask(documents, question.filter))
+        group[number] = rows[key]
+    stacked = np.stack(masks) if masks else np.zeros((0, len(documents)), dtype=bool)
+    return Candidates(group, stacked)

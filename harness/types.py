@@ -1,0 +1,196 @@
+"""Frozen data that flows through the harness, left to right.
+
+documents and questions -> chunks -> vectors -> rankings -> outcomes -> a cell's result.
+Every position is a character offset into `Document.text`; spans are half-open. Bulk data is kept in NumPy columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Vectors = npt.NDArray[np.float32]
+
+
+class Span(NamedTuple):
+    """Characters `start` (inclusive) to `end` (exclusive) of document number `doc` (its place in `Corpus.documents`)."""
+
+    doc: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document. `text` is never changed after loading; `id` is unique in its corpus (for files: the relative path)."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that an answer needs. `copies` are the other places where a passage of 80 characters or more stands, word for word."""
+
+    span: Span
+    role: str | None = None
+    copies: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Evidence needed *together*: the rule and its exception. Touching or overlapping evidence is already merged."""
+
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`answers` are alternatives, any one of which will do; none means unanswerable. `filter` limits the search (see harness.filters)."""
+
+    id: str
+    text: str
+    answers: tuple[Answer, ...]
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents with labelled questions.
+
+    `digest` covers ids, texts, titles and metadata of the documents; `questions_digest` covers everything of the questions that can move a
+    number. `warnings` are one line each, ready to be shown.
+    """
+
+    name: str
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    digest: str
+    questions_digest: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSet:
+    """A cell's chunks as columns of equal length, in document order, then by start.
+
+    `doc`, `start`, `end` is the chunk; `returned_start`, `returned_end` is what the reader gets when it is retrieved (the same unless a parent or
+    window is returned). `context` is what is put in front of the text before it is embedded (None: nothing). `notes` counts declared exceptions,
+    for example {"oversize": 3}.
+    """
+
+    doc: Ints
+    start: Ints
+    end: Ints
+    returned_start: Ints
+    returned_end: Ints
+    context: tuple[str, ...] | None = None
+    notes: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    def indexed_texts(self, documents: Sequence[Document]) -> list[str]:
+        """The text of each chunk that goes to the embedder: its context, then its slice of the document."""
+        rows = zip(self.doc.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+        slices = [documents[doc].text[start:end] for doc, start, end in rows]
+        if self.context is None:
+            return slices
+        return [front + text for front, text in zip(self.context, slices, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Which documents each question may be answered from.
+
+    `group` (one per question) points into the rows of `documents` (groups x documents, bool). Questions without a filter share one row of True.
+    """
+
+    group: Ints
+    documents: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of texts with what it took: (n, dim) float32 of unit length; content tokens of each text, how many of them the model did not
+    read, and whether the vector came from the cache."""
+
+    vectors: Vectors
+    tokens: Ints
+    unread: Ints
+    cached: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """(question, chunk) pairs whose score and standing is wanted whether or not they are retrieved: two columns of equal length."""
+
+    question: Ints
+    chunk: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What was retrieved, best first: question q has `chunk[indptr[q]:indptr[q + 1]]` with `score`. Ties keep chunk order.
+
+    `candidates` counts the chunks that q's filter left. For retrievers with a score for every candidate, `score_mean` and `score_m2` (sum of
+    squared deviations from that mean, float64) describe all of them; otherwise NaN. `probe_score`, `probe_below` (candidates scored lower) and
+    `probe_tied` (scored equal, itself included) answer the `probes`, row by row; NaN and -1 where the retriever has no such score.
+    """
+
+    indptr: Ints
+    chunk: Ints
+    score: Floats
+    candidates: Ints
+    score_mean: Floats
+    score_m2: Floats
+    probes: Probes
+    probe_score: Floats
+    probe_below: Ints
+    probe_tied: Ints
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point of the grid, in words: the values of its axes, a label for people, and the resolved configuration that reproduces it."""
+
+    strategy: str
+    size: int | None
+    overlap: int | None
+    embedder: str
+    retriever: str
+    unit: str
+    label: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one cell measured.
+
+    `metrics` holds every aggregate by its name in docs/metrics.md, None where nothing could be scored; `counts` the n of each mean.
+    `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks.
+    """
+
+    cell: Cell
+    key: str
+    metrics: Mapping[str, float | None]
+    counts: Mapping[str, int]
+    warnings: tuple[str, ...]
+    chunk_digest: str
+    questions: pd.DataFrame
+    histogram: Mapping[str, Sequence[float]] = field(default_factory=dict)
