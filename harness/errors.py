@@ -5,6 +5,7 @@ HarnessError
 │   └── ImpossibleCell   a combination that can't exist (overlap >= size): an error for one run, skipped and counted in a grid
 ├── DataError            a document or label file can't be used
 │   └── LabelError       a question points at text that is not there
+├── FilterError          a question's filter has a shape or a comparison that means nothing
 ├── PartError            a chunker, embedder or retriever broke its contract or could not do its work
 │   └── ModelError       weights are missing, damaged, or not the ones that were promised
 └── StoreError           a cache, result or tracking store can't be read or written
@@ -42,6 +43,10 @@ class DataError(HarnessError):
 
 class LabelError(DataError):
     """A label does not agree with the documents."""
+
+
+class FilterError(HarnessError):
+    """A filter has a shape or a comparison that means nothing. Loading turns it into a DataError that names file and line."""
 
 
 class PartError(HarnessError):

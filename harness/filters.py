@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.errors import FilterError
 from harness.types import Bools, Candidates, Document, Question
 
 _RANGE = {
@@ -20,10 +20,6 @@ _RANGE = {
     "gt": lambda have, want: have > want,
     "lt": lambda have, want: have < want,
 }
-
-
-class FilterError(HarnessError):
-    """A filter has a shape or a comparison that means nothing."""
 
 
 def matches(document: Document, wanted: Mapping[str, Any]) -> bool:
@@ -60,16 +56,30 @@ def document_mask(documents: Sequence[Document], wanted: Mapping[str, Any]) -> B
     return np.fromiter((matches(document, wanted) for document in documents), dtype=bool, count=len(documents))
 
 
+def _mask(documents: Sequence[Document], numbers: Mapping[str, int], wanted: Mapping[str, Any]) -> Bools:
+    named = wanted.get("doc")
+    if len(wanted) == 1 and isinstance(named, str):
+        out = np.zeros(len(documents), dtype=bool)
+        if named in numbers:
+            out[numbers[named]] = True
+        return out
+    return document_mask(documents, wanted)
+
+
 def candidates_of(documents: Sequence[Document], questions: Sequence[Question]) -> Candidates:
-    """The candidate documents of every question; questions with equal filters share a row. Costs distinct filters x documents."""
+    """The candidate documents of every question; questions with equal filters share a row.
+
+    Costs distinct filters x documents comparisons; filters that name one document by its id, the usual kind, cost a look-up each.
+    """
+    numbers = {document.id: number for number, document in enumerate(documents)}
     rows: dict[str, int] = {}
     masks: list[Bools] = []
     group = np.empty(len(questions), dtype=np.int64)
-    for number, question in enumerate(questions):
+    for place, question in enumerate(questions):
         key = repr(sorted(question.filter.items(), key=lambda item: item[0]))
         if key not in rows:
             rows[key] = len(masks)
-            masks.append(document_mask(documents, question.filter))
-        group[number] = rows[key]
+            masks.append(_mask(documents, numbers, question.filter))
+        group[place] = rows[key]
     stacked = np.stack(masks) if masks else np.zeros((0, len(documents)), dtype=bool)
     return Candidates(group, stacked)

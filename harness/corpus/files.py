@@ -1,0 +1,104 @@
+"""Documents from a folder of text or Markdown files, at any depth.
+
+A document's id is its path below the folder in POSIX form, so files of one name in different folders never meet. Order: by id, code point by code
+point, the same on every system. Links are followed only where they stay inside the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.corpus.problems import Problems
+from harness.corpus.reading import NotUtf8Error, decode, read_bytes
+from harness.errors import DataError
+from harness.types import Document
+
+EXTENSIONS = (".md", ".markdown", ".txt", ".text")
+
+
+def read_files(folder: Path) -> tuple[list[Document], list[str]]:
+    """The documents below `folder` and the warnings: counts of what was passed over (hidden, another extension, binary) and of dropped marks.
+
+    Raises DataError for text that is not UTF-8 (all such files in one message), links that leave the folder, and a folder without documents.
+    """
+    passed_over: Counter[str] = Counter()
+    problems = Problems(folder)
+    documents: list[Document] = []
+    marked = 0
+    for identifier in sorted(_identifiers(folder, passed_over, problems)):
+        raw = read_bytes(folder / identifier)
+        try:
+            text, had_mark = decode(raw)
+        except NotUtf8Error as error:
+            problems.add(identifier, str(error))
+            continue
+        if "\0" in text:
+            passed_over["binary"] += 1
+            continue
+        marked += had_mark
+        documents.append(Document(identifier, text))
+    problems.refuse()
+    if not documents:
+        raise DataError(folder, f"found no document; files of {', '.join(EXTENSIONS)} are read")
+    return documents, _warnings(folder, passed_over, marked)
+
+
+def _identifiers(folder: Path, passed_over: Counter[str], problems: Problems) -> Iterator[str]:
+    home = folder.resolve()
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        folders[:] = [name for name in folders if _enter(here / name, folder, home, passed_over, problems)]
+        for name in names:
+            path = here / name
+            identifier = path.relative_to(folder).as_posix()
+            if name.startswith("."):
+                passed_over["hidden"] += 1
+            elif path.suffix.lower() not in EXTENSIONS:
+                passed_over[f"{path.suffix.lower() or 'without extension'}"] += 1
+            elif fault := _fault(path, home):
+                problems.add(_printable(identifier), fault)
+            else:
+                yield identifier
+
+
+def _enter(path: Path, folder: Path, home: Path, passed_over: Counter[str], problems: Problems) -> bool:
+    if path.name.startswith("."):
+        passed_over["hidden folder"] += 1
+        return False
+    if not path.is_symlink():
+        return True
+    if not path.resolve().is_relative_to(home):
+        problems.add(_printable(path.relative_to(folder).as_posix()), _LEAVES)
+    else:
+        # Its files are read where they stand; reading them twice would double the corpus.
+        passed_over["link to a folder inside"] += 1
+    return False
+
+
+_LEAVES = "is a link that leaves the folder; copy what it points to, or name that folder instead"
+
+
+def _fault(path: Path, home: Path) -> str | None:
+    if _printable(path.name) != path.name:
+        return "has a name that is not UTF-8; rename it"
+    target = path.resolve()
+    if not target.is_relative_to(home):
+        return _LEAVES
+    return None if target.is_file() else "is not a file that can be read (a broken link, a pipe)"
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _warnings(folder: Path, passed_over: Counter[str], marked: int) -> list[str]:
+    warnings = []
+    if passed_over:
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(passed_over.items()))
+        warnings.append(f"{folder.name}: passed over {passed_over.total()} entries that are no documents ({counts})")
+    if marked:
+        warnings.append(f"{folder.name}: dropped the byte order mark of {marked} files; offsets count from the character behind it")
+    return warnings

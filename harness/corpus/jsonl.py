@@ -1,0 +1,84 @@
+"""JSON Lines, strictly: one JSON object a line, lines end at LF and nowhere else.
+
+U+2028, U+2029, NEL, form feed and the like are ordinary characters inside a string. Lines of white space are passed over. Refused: anything that
+is not an object, a key that stands twice, NaN and infinities, halves of surrogate pairs (no file could hold them as UTF-8).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.corpus.problems import Problems, excerpt
+from harness.corpus.reading import NotUtf8Error, decode, read_bytes
+from harness.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One object and the line it stands in, counted from 1."""
+
+    line: int
+    values: dict[str, Any]
+
+
+def read_records(path: Path) -> list[Record]:
+    """All objects of a JSON Lines file, in order. Raises DataError with the line and what was found there, for all bad lines at once."""
+    try:
+        text, _ = decode(read_bytes(path))
+    except NotUtf8Error as error:
+        raise DataError(path, str(error)) from error
+    problems = Problems(path)
+    records: list[Record] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line and not line.isspace():
+            try:
+                records.append(Record(number, _object(line)))
+            except (ValueError, RecursionError) as error:
+                problems.add(number, _reason(error, line))
+    problems.refuse()
+    return records
+
+
+def _object(line: str) -> dict[str, Any]:
+    value = json.loads(line, object_pairs_hook=_pairs, parse_constant=_no_constant, parse_float=_finite)
+    if not isinstance(value, dict):
+        raise ValueError(f"found {excerpt(line.strip())}; a line holds one JSON object {{…}}")
+    if "\\u" in line:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return values
+
+
+def _no_constant(found: str) -> float:
+    raise ValueError(f"found {found}, which is not JSON; leave the key out where there is no value")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {excerpt(digits)} is too large")
+    return value
+
+
+def _reason(error: Exception, line: str) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"not JSON ({error.msg} at character {error.pos + 1}): {excerpt(line[max(error.pos - 20, 0) :].strip())}"
+        case UnicodeEncodeError():
+            return "an escape \\ud800 to \\udfff stands without its other half; write the character itself"
+        case RecursionError():
+            return "nested too deeply to be read"
+        case _:
+            return str(error)
