@@ -3,7 +3,8 @@
 A chunker is a frozen dataclass whose fields are its parameters, already resolved to whole units. `split` gives spans of one document:
 
 - a chunk is `text[start:end]`, never a rewritten string; starts never fall, no span stands twice, none is blank (white space only);
-- each chunk measures at most `size` units by the ruler, or is a declared exception counted in `notes` (an unsplittable character, a table);
+- each chunk measures at most `size` units by the ruler, or is a declared exception counted in `notes` (an unsplittable character, a table; a
+  strategy that counts something else notes that all of its chunks are unbounded);
 - together they cover every character that is not white space;
 - neighbours share at most `overlap` units;
 - the same input gives the same output, in another process too; an empty or blank document gives no chunk;
@@ -40,11 +41,16 @@ class Chunker(Protocol):
         ...
 
 
+def is_whole(value: object) -> bool:
+    """Whether `value` is a whole number; True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def check_size_and_overlap(size: int, overlap: int) -> None:
     """Raise ConfigError or ImpossibleCell unless 0 <= overlap < size."""
-    if size < 1:
+    if not is_whole(size) or size < 1:
         raise ConfigError("size", size, "a whole number of units, 1 or more")
-    if overlap < 0:
+    if not is_whole(overlap) or overlap < 0:
         raise ConfigError("overlap", overlap, "0 or more units, or a share such as 10%")
     if overlap >= size:
         raise ImpossibleCell("overlap", overlap, f"must be smaller than size={size}, or no chunk would bring anything new")

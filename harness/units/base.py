@@ -1,7 +1,11 @@
 """What `size` counts: a unit turns a document into a ruler, once; everything that measures or cuts text reads the ruler.
 
-A ruler holds the places where the text may be cut and how many units lie before each. A character whose bytes belong to several tokens is one
-step of the ruler that weighs several units, so a cut can never fall inside it.
+A ruler divides the *whole* text into steps. A step begins where a token begins and reaches to the next one, so what lies between tokens (white
+space, and characters that a tokenizer drops) belongs to the token before it, at the very start of the text to the first token. A character
+whose bytes belong to several tokens is one step that weighs several units, so a cut can never fall inside it. A step weighs at least one unit;
+a text without any token is one step of one unit, an empty text has none.
+
+A document is measured as a whole. A chunk that begins inside a word may come to slightly more tokens when it is tokenised on its own.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from harness.errors import PartError
 from harness.types import Ints
 
 
@@ -30,11 +35,24 @@ class Ruler:
         """Units in the whole document."""
         return int(self.before[-1])
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the columns take."""
+        return self.cuts.nbytes + (0 if self.before is self.cuts else self.before.nbytes)
+
+    def floor(self, position: Ints) -> Ints:
+        """Units before the step that holds each position (before the position itself where it is a cut)."""
+        floor: Ints = self.before[np.searchsorted(self.cuts, position, side="right") - 1]
+        return floor
+
+    def ceil(self, position: Ints) -> Ints:
+        """Units up to the end of the last step that begins before each position (before the position itself where it is a cut)."""
+        ceil: Ints = self.before[np.searchsorted(self.cuts, position, side="left")]
+        return ceil
+
     def size(self, start: Ints, end: Ints) -> Ints:
         """Units of the spans [start, end): every step that a span touches counts whole, so a part is never measured too small."""
-        first = np.searchsorted(self.cuts, start, side="right") - 1
-        last = np.searchsorted(self.cuts, end, side="left")
-        return np.where(end > start, self.before[last] - self.before[first], 0)
+        return np.where(end > start, self.ceil(end) - self.floor(start), 0)
 
     def reach(self, start: int, budget: int) -> int:
         """The furthest cut such that [start, cut) measures at most `budget` units; the last cut <= start where not even one step fits."""
@@ -59,3 +77,21 @@ class Unit(Protocol):
     def measure(self, text: str) -> Ruler:
         """The ruler of `text`, in time linear in its length."""
         ...
+
+
+def ruler_from_tokens(length: int, start: Ints, end: Ints) -> Ruler:
+    """The ruler of a text of `length` characters whose tokens, in order, are the spans [start, end), weighing one unit each.
+
+    A token that begins before the end of an earlier one (they share a character), or where that one begins, adds its unit to that step.
+    """
+    if length == 0:
+        return Ruler(np.zeros(1, np.int64), np.zeros(1, np.int64))
+    if len(start) == 0:
+        return Ruler(np.array([0, length], np.int64), np.array([0, 1], np.int64))
+    if int(start.min()) < 0 or int(max(start.max(), end.max())) > length:
+        raise PartError(f"a tokenizer gave offsets outside the text: {int(start.min())} to {int(end.max())} in {length} characters")
+    covered = np.maximum.accumulate(np.maximum(end, start + 1))
+    opens = np.flatnonzero((start[1:] >= covered[:-1]) & (start[1:] < length)) + 1
+    cuts = np.concatenate(([0], start[opens], [length])).astype(np.int64)
+    before = np.concatenate(([0], opens, [len(start)])).astype(np.int64)
+    return Ruler(cuts, before)

@@ -1,0 +1,134 @@
+"""The largest natural boundary that fits: sections, then paragraphs, lines, sentences, words, characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.chunking.base import Pieces, check_size_and_overlap
+from harness.chunking.headings import heading_spans
+from harness.chunking.layout import Layout, Level
+from harness.chunking.packing import pack, trimmed_ends
+from harness.chunking.sentences import sentence_starts
+from harness.errors import ConfigError
+from harness.types import Ints
+from harness.units.base import Ruler
+
+NAMED_LEVELS = ("heading", "paragraph", "line", "sentence", "word", "character")
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveChunker:
+    """Chunks of at most `size` units, trimmed of white space, each ended at the coarsest level of `separators` that has a boundary within reach.
+
+    `separators`, coarse to fine, are names of levels or regular expressions (anything that isn't letters alone), which allow a cut behind each match
+    (`^` and `$` match at every line): heading (before a Markdown heading outside code; a heading with nothing but white space before the next
+    one stays with it), paragraph (after a blank line), line, sentence, word, character. No paragraph, line or sentence begins inside a heading or
+    right behind it: a heading begins its section. The last piece before a coarser boundary takes text from the piece before rather than be under
+    a quarter of the budget. Where nothing fits, the piece up to the nearest boundary is kept whole and counted in the note "oversize".
+
+    With `overlap`, chunks are filled to `size - overlap`, then each but the first begins earlier by at most `overlap` units: at the earliest sentence
+    within them, else word, else character, and never before the chunk before (its start without overlap).
+    """
+
+    size: int
+    overlap: int = 0
+    separators: tuple[str, ...] = NAMED_LEVELS
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        check_size_and_overlap(self.size, self.overlap)
+        given: object = self.separators  # from a YAML it may be anything
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+            raise ConfigError("strategy.separators", given, f"a list, coarse to fine, of {', '.join(NAMED_LEVELS)} or regular expressions")
+        object.__setattr__(self, "separators", tuple(given))
+        for separator in self.separators:
+            _check_separator(separator)
+        if not isinstance(self.language, str) or not self.language:
+            raise ConfigError("strategy.language", self.language, "an ISO 639-1 code such as en, ar or ja")
+
+    def split(self, text: str, ruler: Ruler) -> Pieces:
+        """The chunks of `text`."""
+        layout = Layout.of(text)
+        if not len(layout.start):
+            return Pieces(layout.start, layout.end)
+        boundaries = _Boundaries(text, layout, ruler, self.language)
+        levels = [boundaries.level(separator) for separator in self.separators]
+        start = np.array(pack(levels, int(layout.start[0]), int(layout.end[-1]), self.size - self.overlap, ruler), dtype=np.int64)
+        end = trimmed_ends(start, layout.length, layout)
+        heavy = int(np.count_nonzero(ruler.size(start, end) > self.size))
+        if self.overlap:
+            start = self._reach_back(start, end, boundaries, ruler)
+        return Pieces(start, end, {"oversize": heavy} if heavy else {})
+
+    def _reach_back(self, start: Ints, end: Ints, boundaries: _Boundaries, ruler: Ruler) -> Ints:
+        """The starts with overlap."""
+        begin = start.copy()
+        limit = np.maximum(ruler.ceil(end[:-1]) - self.overlap, ruler.ceil(end[1:]) - self.size)
+        open_rows = np.ones(len(limit), dtype=bool)
+        for name in ("sentence", "word", "character"):
+            level = boundaries.level(name)
+            earliest = np.maximum(level.floor.searchsorted(limit), level.position.searchsorted(start[:-1]))
+            place = np.append(level.position, boundaries.layout.length)[earliest]
+            found = open_rows & (place < start[1:])
+            begin[1:][found] = place[found]
+            open_rows &= ~found
+        return begin
+
+
+class _Boundaries:
+    """The levels of one text, each made when it is first asked for."""
+
+    def __init__(self, text: str, layout: Layout, ruler: Ruler, language: str) -> None:
+        self.text, self.layout, self.ruler, self.language = text, layout, ruler, language
+        self._levels: dict[str, Level] = {}
+        self._headings = heading_spans(text)
+
+    def level(self, separator: str) -> Level:
+        """The level that `separator` names or describes."""
+        if separator not in self._levels:
+            self._levels[separator] = Level.of(self._places(separator), self.layout, self.ruler)
+        return self._levels[separator]
+
+    def _places(self, separator: str) -> Ints:
+        starts, line_ends = self.layout.start, self.layout.line_ends
+        match separator:
+            case "heading":
+                start, end = self._headings
+                bare = self.layout.to_word(end[:-1]) >= start[1:]
+                return start[np.concatenate(([True], ~bare))[: len(start)]]
+            case "paragraph":
+                return self._behind_no_heading(starts[line_ends > 1])
+            case "line":
+                return self._behind_no_heading(starts[line_ends > 0])
+            case "sentence":
+                return self._behind_no_heading(self.layout.to_word(sentence_starts(self.text, self.language)))
+            case "word":
+                return starts
+            case "character":
+                return self.ruler.cuts
+        return np.array([match.end() for match in re.finditer(separator, self.text, re.MULTILINE)], dtype=np.int64)
+
+    def _behind_no_heading(self, places: Ints) -> Ints:
+        start, end = self._headings
+        if not len(start):
+            return places
+        last = start.searchsorted(places, side="left") - 1  # the last heading that begins before each place
+        inside = (last >= 0) & (places <= self.layout.to_word(end)[last])
+        return places[~inside]
+
+
+def _check_separator(separator: object) -> None:
+    if not isinstance(separator, str) or not separator:
+        raise ConfigError("strategy.separators", separator, f"one of {', '.join(NAMED_LEVELS)}, or a regular expression")
+    if separator in NAMED_LEVELS:
+        return
+    if separator.isalpha():
+        raise ConfigError("strategy.separators", separator, f"no such level; one of {', '.join(NAMED_LEVELS)}, or a regular expression such as ;\\s")
+    try:
+        re.compile(separator)
+    except re.error as error:
+        raise ConfigError("strategy.separators", separator, f"not a regular expression: {error}") from error

@@ -1,0 +1,1 @@
+"""The console command `chunk-sweep` and its verbs, each a file."""

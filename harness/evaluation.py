@@ -1,0 +1,113 @@
+"""From what retrieval gave to a cell's result: every metric, with intervals, and warnings that belong beside the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from harness.chunking import digest
+from harness.experiment import Experiment, Retrieved
+from harness.metrics.held import relevant
+from harness.metrics.controls import random_ranking
+from harness.metrics.cost import cost
+from harness.metrics.scoring import Scores, score
+from harness.statistics.bootstrap import Resampler, document_of, intervals, resampler
+from harness.types import Cell, CellResult, Corpus
+from harness.units import measure_all
+
+FEW_QUESTIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How much care the intervals get: bootstrap resamples, and the seed of everything random."""
+
+    resamples: int = 2000
+    seed: int = 0
+
+
+def resampler_for(questions: pd.DataFrame, scoring: Scoring) -> Resampler:
+    """The resampler behind every interval and comparison on these questions, from the columns `document` and `text_group` of a question table."""
+    documents = [None if number < 0 else number for number in questions["document"].tolist()]
+    return resampler(documents, [str(group) for group in questions["text_group"].tolist()], resamples=scoring.resamples, seed=scoring.seed)
+
+
+def _dependence(corpus: Corpus) -> dict[str, list[int]]:
+    """What makes questions depend on each other: the document of each (-1: of none), and a number for each distinct text."""
+    numbers = {document.id: number for number, document in enumerate(corpus.documents)}
+    documents = [document_of(question, numbers) for question in corpus.questions]
+    texts: dict[str, int] = {}
+    groups = [texts.setdefault(question.text, len(texts)) for question in corpus.questions]
+    return {"document": [-1 if number is None else number for number in documents], "text_group": groups}
+
+
+def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cell: Cell, key: str) -> CellResult:
+    """Score a ranking. Embeds and searches nothing, so it may be called again with other ks, budgets or metrics."""
+    corpus, chunks = experiment.corpus, retrieved.chunks
+    relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
+    budget_rulers = measure_all(experiment.budget_unit, corpus.documents)
+    scores = score(corpus, chunks, experiment.candidates, relevance, retrieved.ranking, budget_rulers, ks=experiment.ks, budgets=experiment.budgets)
+    spent = cost(chunks, corpus.documents, measure_all(experiment.embedder.unit, corpus.documents), size=cell.size, overlap=cell.overlap)
+    metrics: dict[str, float | None] = {**scores.summary, **spent.figures, **retrieved.facts, "embedder_limit": float(experiment.embedder.limit)}
+    questions = scores.questions.assign(**_dependence(corpus))
+    sampler = resampler_for(questions, scoring)
+    metrics |= _intervals(scores, sampler) | random_floor(experiment, retrieved, scoring)
+    return CellResult(
+        cell=cell,
+        key=key,
+        metrics=metrics,
+        counts=scores.counts,
+        warnings=tuple(_warnings(experiment, retrieved, scores, metrics, sampler)),
+        chunk_digest=digest(chunks),
+        questions=questions,
+        histogram={"edges": spent.edges.tolist(), "counts": spent.counts.tolist()},
+    )
+
+
+def _intervals(scores: Scores, sampler: Resampler) -> dict[str, float | None]:
+    """NAME_low and NAME_high of every mean over questions."""
+    names = [name for name in scores.questions.columns if name in scores.summary]
+    values = np.stack([scores.questions[name].to_numpy(dtype=np.float64) for name in names], axis=1)
+    weights = np.ones_like(values)
+    for place, name in enumerate(names):
+        if name in scores.weights:
+            weights[:, place] = scores.weights[name]
+    found = intervals(values, sampler, weights=weights)
+    low = {f"{name}_low": float(value) if np.isfinite(value) else None for name, value in zip(names, found.low, strict=True)}
+    high = {f"{name}_high": float(value) if np.isfinite(value) else None for name, value in zip(names, found.high, strict=True)}
+    return {**low, **high}
+
+
+def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metrics: Mapping[str, float | None], sampler: Resampler) -> list[str]:
+    lines = list(scores.warnings)
+    if sampler.warning:
+        lines.append(sampler.warning)
+    cut = retrieved.facts.get("truncated_token_share", 0.0)
+    if cut > 0:
+        reads = f"the embedder reads {experiment.embedder.limit} tokens of a chunk"
+        lines.append(f"{reads}: {retrieved.facts['truncated_chunk_share']:.0%} of the chunks are longer, {cut:.1%} of all tokens were never read")
+    answerable = int(scores.questions["answerable"].sum())
+    if answerable < FEW_QUESTIONS:
+        lines.append(f"only {answerable} answerable questions: differences of this sweep are mostly chance")
+    if len(retrieved.chunks) <= max(experiment.ks):
+        lines.append(f"only {len(retrieved.chunks)} chunks: retrieving {max(experiment.ks)} returns everything")
+    for name, count in retrieved.chunks.notes.items():
+        lines.append(f"{count} chunks are declared exceptions to the size: {name}")
+    many = int(metrics.get("questions_multi_document") or 0)
+    if many:
+        lines.append(f"{many} questions need several documents: they are left out of existence, hit rate, MRR, nDCG and attribution")
+    return lines
+
+
+def random_floor(experiment: Experiment, retrieved: Retrieved, scoring: Scoring) -> dict[str, float | None]:
+    """What a ranking by chance would score on the same chunks: random_complete_at_K and random_complete_within_B."""
+    corpus, chunks = experiment.corpus, retrieved.chunks
+    relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
+    depth = int(np.diff(retrieved.ranking.indptr).max(initial=1))
+    ranking = random_ranking(chunks, experiment.candidates, depth, seed=scoring.seed)
+    rulers = measure_all(experiment.budget_unit, corpus.documents)
+    scores = score(corpus, chunks, experiment.candidates, relevance, ranking, rulers, ks=experiment.ks, budgets=experiment.budgets)
+    return {f"random_{name}": value for name, value in scores.summary.items() if name.startswith("complete_")}

@@ -1,0 +1,136 @@
+"""Run one cell: documents to chunks, vectors, rankings, outcomes. Knows nothing of Hydra, MLflow or the file system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.chunking import chunk_documents
+from harness.chunking.base import Chunker
+from harness.embedding.base import Embedder, Progress
+from harness.metrics.held import Copies, Relevance, relevant
+
+from harness.metrics.reading import measure
+from harness.retrieval.base import Index, Queries, Retriever, Shelf
+from harness.types import Candidates, ChunkSet, Corpus, Embedded, Ints, Ranking
+from harness.units import measure_all
+from harness.units.base import Unit
+
+Stage = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that one cell needs, resolved. `ks`, `budgets` and `copies` decide how deep the ranking goes and what counts as found."""
+
+    corpus: Corpus
+    candidates: Candidates
+    chunker: Chunker
+    unit: Unit
+    embedder: Embedder
+    retriever: Retriever
+    budget_unit: Unit
+    ks: tuple[int, ...] = (1, 3, 5, 10, 20)
+    budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
+    copies: Copies = "any"
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What retrieval gave: the chunks, the ranking of every question, and `facts` on what it took (counts, bytes, seconds)."""
+
+    chunks: ChunkSet
+    ranking: Ranking
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+class _Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[f"seconds_{name}"] = time.perf_counter() - start
+
+
+def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrieved:
+    """Chunk, embed, index and search. Costs one pass of the embedder over the chunks and questions that no cache holds."""
+    clock, corpus = _Clock(), experiment.corpus
+    stage("chunk")
+    with clock.stage("chunk"):
+        rulers = measure_all(experiment.unit, corpus.documents)
+        chunks = chunk_documents(experiment.chunker, corpus.documents, rulers)
+        relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
+    stage("embed")
+    with clock.stage("embed"):
+        texts = chunks.indexed_texts(corpus.documents)
+        passages = experiment.embedder.embed(texts, "passage", progress)
+        asked = tuple(question.text for question in corpus.questions)
+        questions = experiment.embedder.embed(asked, "query")
+    stage("search")
+    with clock.stage("index"):
+        index = experiment.retriever.build(Shelf(chunks.doc, tuple(texts), passages.vectors))
+    with clock.stage("search"):
+        ranking = _search_deep(experiment, chunks, index, Queries(asked, questions.vectors), relevance)
+    facts = {**_embedding_facts(passages, questions), "index_bytes": float(index.nbytes), **clock.seconds}
+    return Retrieved(chunks, ranking, facts)
+
+
+def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float]:
+    read = np.concatenate([passages.tokens - passages.unread, questions.tokens - questions.unread])
+    cached = np.concatenate([passages.cached, questions.cached])
+    total = max(int(passages.tokens.sum()), 1)
+    return {
+        "truncated_token_share": float(passages.unread.sum() / total),
+        "truncated_chunk_share": float((passages.unread > 0).mean()) if len(passages.unread) else 0.0,
+        "embedded_tokens": float(read[~cached].sum()),
+        "cached_tokens": float(read[cached].sum()),
+    }
+
+
+def _search_deep(experiment: Experiment, chunks: ChunkSet, index: Index, queries: Queries, relevance: Relevance) -> Ranking:
+    """Search as deep as the largest k and budget need: doubled until every question has read its budget or has no candidate left."""
+    budget, widest = max(experiment.budgets), max(experiment.ks)
+    tokens = _budget_tokens(experiment, chunks)
+    depth = 2 * widest + int(1.5 * budget / max(float(tokens.mean()) if len(tokens) else 1.0, 1.0))
+    while True:
+        ranking = index.search(queries, experiment.candidates, depth, relevance.probes)
+        if deep_enough(ranking, chunks, tokens, budget, widest):
+            return ranking
+        depth *= 2
+
+
+def deep_enough(ranking: Ranking, chunks: ChunkSet, tokens: Ints, budget: int, widest: int) -> bool:
+    """Whether every question's ranking holds `widest` distinct returned spans and `budget` tokens of them, or all its candidates."""
+    if not len(ranking):
+        return True
+    retrieved = np.diff(ranking.indptr)
+    question = np.repeat(np.arange(len(ranking)), retrieved)
+    spans = np.stack([chunks.doc, chunks.returned_start, chunks.returned_end])
+    _, span_of_chunk = np.unique(spans, axis=1, return_inverse=True)
+    pairs, first = np.unique(np.stack([question, span_of_chunk.ravel()[ranking.chunk]]), axis=1, return_index=True)
+    read = np.bincount(pairs[0], weights=tokens[ranking.chunk[first]], minlength=len(ranking))
+    distinct = np.bincount(pairs[0], minlength=len(ranking))
+    return bool(np.all(((read >= budget) & (distinct >= widest)) | (retrieved >= ranking.candidates)))
+
+
+def _budget_tokens(experiment: Experiment, chunks: ChunkSet) -> Ints:
+    rulers = measure_all(experiment.budget_unit, experiment.corpus.documents)
+    return measure(rulers, chunks.doc, chunks.returned_start, chunks.returned_end)
+
+
+def can_be_scored(experiment: Experiment, retrieved: Retrieved) -> bool:
+    """Whether a stored ranking still serves: it answers the probes of today's labels, and goes deep enough for today's ks and budgets."""
+    chunks, ranking = retrieved.chunks, retrieved.ranking
+    probes = relevant(experiment.corpus, chunks, experiment.candidates, copies=experiment.copies).probes
+    same = np.array_equal(probes.question, ranking.probes.question) and np.array_equal(probes.chunk, ranking.probes.chunk)
+    return same and deep_enough(ranking, chunks, _budget_tokens(experiment, chunks), max(experiment.budgets), max(experiment.ks))

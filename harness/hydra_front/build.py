@@ -1,0 +1,188 @@
+"""From a composed configuration to a planned cell. Every part is built once a process and shared by the cells that name it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from harness import provenance
+from harness.chunking.overlap import resolve_overlap
+from harness.embedding import with_cache
+from harness.embedding.base import Embedder
+from harness.errors import ConfigError, HarnessError, ImpossibleCell
+from harness.evaluation import Scoring
+from harness.experiment import Experiment
+from harness.filters import candidates_of
+from harness.runner import Impossible, Planned
+from harness.types import Candidates, Cell, Corpus
+from harness.units import unit_by_name
+from harness.units.base import Unit
+
+_PARTS = ("dataset", "strategy", "embedder", "retriever")
+_DECIDES = (*_PARTS, "size", "overlap", "unit", "budget", "scoring")
+"""The keys of a configuration that can move a number; the others say where and how results are kept."""
+
+
+class Workshop:
+    """Builds parts, each once: corpora, embedders, units. `outputs` holds the cache of vectors."""
+
+    def __init__(self, outputs: Path, cache_gigabytes: float) -> None:
+        self._cache, self._limit = outputs / "cache" / "vectors", int(cache_gigabytes * 1e9)
+        self._made: dict[str, Any] = {}
+
+    def part(self, kind: str, node: DictConfig) -> Any:
+        """The part that `node` describes; the same object for an equal description."""
+        key = f"{kind} {json.dumps(OmegaConf.to_container(node, resolve=True), sort_keys=True, default=str)}"
+        if key not in self._made:
+            self._made[key] = build_part(kind, node)
+        return self._made[key]
+
+    def embedder(self, node: DictConfig) -> Embedder:
+        """The embedder behind its cache."""
+        plain = self.part("embedder", node)
+        key = f"cached {plain.identity}"
+        if key not in self._made:
+            self._made[key] = with_cache(plain, self._cache, max_bytes=self._limit)
+        cached: Embedder = self._made[key]
+        return cached
+
+    def candidates(self, corpus: Corpus) -> Candidates:
+        """Which documents each question may be answered from."""
+        key = f"candidates {corpus.digest} {corpus.questions_digest}"
+        if key not in self._made:
+            self._made[key] = candidates_of(corpus.documents, corpus.questions)
+        found: Candidates = self._made[key]
+        return found
+
+    def budget_unit(self, name: str) -> Unit:
+        """The reader's tokens: `minilm` is the bundled model's tokenizer, the same whatever the cell's embedder."""
+        if name == "tokens":
+            raise ConfigError(
+                "budget.tokenizer", name, "must not depend on the cell's embedder; minilm, tiktoken:cl100k_base, words or chars would do"
+            )
+        if name != "minilm":
+            return unit_by_name(name, None)
+        minilm = OmegaConf.create({"_target_": "harness.embedding.minilm"})
+        unit: Unit = self.part("embedder", minilm).unit
+        return unit
+
+
+def build_part(kind: str, node: DictConfig) -> Any:
+    """Call the node's `_target_`. Our own errors come out as they are; others are told as a ConfigError on `kind`."""
+    if not (OmegaConf.is_dict(node) and "_target_" in node):
+        raise ConfigError(kind, OmegaConf.to_container(node) if OmegaConf.is_config(node) else node, "must be one of the choices that --help lists")
+    try:
+        return instantiate(node)
+    except InstantiationException as error:
+        cause = error.__cause__
+        if isinstance(cause, HarnessError):
+            raise cause from None
+        reason = str(cause or error).strip().splitlines()[0]
+        raise ConfigError(kind, node.get("_target_"), f"can't be built: {reason}") from error
+    except OmegaConfBaseException as error:
+        raise ConfigError(kind, node.get("_target_"), str(error).splitlines()[0]) from error
+
+
+def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop, extras: str = "") -> Planned | Impossible:
+    """One cell, checked and keyed but not run. Raises ConfigError or DataError for what can't work in any combination."""
+    amount = resolve_overlap(config.overlap, config.size)
+    try:
+        chunker = build_part("strategy", _with_amount(config.strategy, amount))
+    except ImpossibleCell as error:
+        return Impossible(_cell(config, choices, None, amount, extras), str(error))
+    corpus = workshop.part("dataset", config.dataset)
+    embedder = workshop.embedder(config.embedder)
+    experiment = Experiment(
+        corpus=corpus,
+        candidates=workshop.candidates(corpus),
+        chunker=chunker,
+        unit=unit_by_name(config.unit, embedder.unit),
+        embedder=embedder,
+        retriever=workshop.part("retriever", config.retriever),
+        budget_unit=workshop.budget_unit(config.budget.tokenizer),
+        ks=_numbers("scoring.ks", config.scoring.ks),
+        budgets=_numbers("budget.sizes", config.budget.sizes),
+        copies=_copies(config.scoring.copies),
+    )
+    scoring = Scoring(resamples=config.scoring.resamples, seed=config.scoring.seed)
+    ranking_key = ranking_key_of(experiment)
+    key = cell_key_of(ranking_key, experiment, scoring)
+    return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring)
+
+
+def _with_amount(node: DictConfig, amount: int) -> DictConfig:
+    """The strategy's node with `overlap` as a whole number of units (the root keeps it as it was typed)."""
+    plain = OmegaConf.to_container(node, resolve=True)
+    if isinstance(plain, dict) and "overlap" in plain:
+        plain["overlap"] = amount
+    return OmegaConf.create(plain)
+
+
+def _numbers(key: str, values: Any) -> tuple[int, ...]:
+    numbers = tuple(sorted({int(value) for value in values}))
+    if not numbers or numbers[0] < 1:
+        raise ConfigError(key, list(values), "whole numbers from 1 up, at least one")
+    return numbers
+
+
+def _copies(value: str) -> str:
+    if value not in ("any", "labelled"):
+        raise ConfigError("scoring.copies", value, "any or labelled")
+    return value
+
+
+def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: int, extras: str) -> Cell:
+    strategy, embedder, retriever = (str(choices.get(name, name)) for name in ("strategy", "embedder", "retriever"))
+    takes_size = chunker is None or bool(getattr(chunker, "size", 0))
+    size, overlap = (int(config.size), amount) if takes_size else (None, None)
+    axes = [strategy, *([f"size={size}", f"overlap={config.overlap}"] if takes_size else []), embedder]
+    if retriever != "dense":
+        axes.append(retriever)
+    plain: Any = OmegaConf.to_container(config, resolve=True)
+    decides = {name: plain[name] for name in _DECIDES}
+    decides["choices"] = {name: str(choices[name]) for name in _PARTS if name in choices}
+    label = " ".join([*axes, *([extras] if extras else [])])
+    return Cell(strategy, size, overlap, embedder, retriever, str(config.unit), label, decides)
+
+
+def ranking_key_of(experiment: Experiment) -> str:
+    """Decides whether what retrieval gave can be used again: parts, data, the source of the parts and the versions of what they call."""
+    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.retriever)
+    modules = [*provenance.modules_of(parts), "harness.filters"]
+    return _digest(
+        {
+            "parts": [provenance.describe(part) for part in parts],
+            "corpus": experiment.corpus.digest,
+            "questions": experiment.corpus.questions_digest,
+            "source": provenance.source_digest(modules),
+            "libraries": provenance.library_versions(modules),
+        }
+    )
+
+
+def cell_key_of(ranking_key: str, experiment: Experiment, scoring: Scoring) -> str:
+    """Decides whether a result can be used again: the ranking's key, and all that scoring depends on."""
+    return _digest(
+        {
+            "ranking": ranking_key,
+            "ks": experiment.ks,
+            "budgets": experiment.budgets,
+            "copies": experiment.copies,
+            "budget_unit": experiment.budget_unit.identity,
+            "scoring": provenance.describe(scoring),
+            "source": provenance.source_digest(["harness.evaluation"]),
+            "libraries": provenance.library_versions(["harness.evaluation"]),
+        }
+    )
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

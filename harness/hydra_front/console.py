@@ -1,0 +1,128 @@
+"""The console: bars while a sweep runs, the verdict when it ends. Results go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from harness.report.tables import headings, leaderboard, number
+from harness.report.verdict import Section, duration
+from harness.runner import Failure
+from harness.sweep import Summary
+from harness.types import Cell, CellResult
+
+log = logging.getLogger(__name__)
+
+
+class SweepConsole:
+    """A listener that draws one bar for the sweep and one for the embedding inside a cell; plain lines where standard error is no terminal."""
+
+    def __init__(self, metric: str) -> None:
+        self._metric = metric
+        self._err = Console(stderr=True, highlight=False)
+        self._bars: Progress | None = None
+        self._sweep: TaskID | None = None
+        self._cell: TaskID | None = None
+        self._cells, self._done, self._began, self._ran = 0, 0, 0.0, 0
+
+    def planning(self, cells: int) -> None:
+        """The grid is being checked."""
+        self._say(f"Checking {cells} cells ..." if cells > 1 else "Checking the cell ...")
+
+    def sweep_started(self, cells: int) -> None:
+        """Draw the bars."""
+        self._cells, self._done, self._ran, self._began = cells, 0, 0, time.perf_counter()
+        if self._err.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+            self._bars = Progress(*columns, console=self._err, transient=True)
+            self._sweep = self._bars.add_task("cells", total=cells)
+            self._cell = self._bars.add_task("", total=None, visible=False)
+            self._bars.start()
+
+    def cell_started(self, cell: Cell) -> None:
+        """Name the cell beside its bar."""
+        if self._bars is not None and self._cell is not None:
+            self._bars.reset(self._cell, description=cell.label, total=None, visible=True)
+
+    def stage(self, name: str) -> None:
+        """Stages show only in the log: each is short but the embedding."""
+        log.debug("stage %s", name)
+
+    def tokens(self, done: int, total: int) -> None:
+        """Move the inner bar."""
+        if self._bars is not None and self._cell is not None:
+            self._bars.update(self._cell, completed=done, total=total)
+
+    def cell_finished(self, result: CellResult, reused: bool) -> None:
+        """Count the cell, and say what it measured."""
+        self._done += 1
+        self._ran += 0 if reused else 1
+        value = number(result.metrics.get(self._metric), 3)
+        line = f"{self._done}/{self._cells}  {result.cell.label}  {self._metric} {value}" + ("  (reused)" if reused else "")
+        self._step(line + ("" if self._bars is not None else self._remaining()))
+
+    def cell_failed(self, failure: Failure) -> None:
+        """Say at once what went wrong."""
+        self._done += 1
+        self._step(f"{self._done}/{self._cells}  FAILED  {failure.cell.label}: {failure.problem}", style="bold red")
+
+    def warn(self, line: str) -> None:
+        """A line that a person should see."""
+        self._say(line, style="yellow")
+        log.warning("%s", line)
+
+    def close(self) -> None:
+        """Take the bars away."""
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+    def _step(self, line: str, style: str = "") -> None:
+        self._say(line, style)
+        log.info("%s", line)
+        if self._bars is not None and self._sweep is not None:
+            self._bars.update(self._sweep, completed=self._done)
+
+    def _remaining(self) -> str:
+        left = self._cells - self._done
+        if not left or not self._ran:
+            return ""
+        return f"  (about {duration((time.perf_counter() - self._began) / self._ran * left)} left)"
+
+    def _say(self, line: str, style: str = "") -> None:
+        self._err.print(line, style=style or None, markup=False, soft_wrap=True)
+
+
+def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> None:
+    """The leaderboard and the verdict."""
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out = Console(highlight=False, width=200)
+    if summary.standings:
+        table = Table(
+            title=title, title_justify="left", box=None, padding=(0, 1), header_style="bold", caption=_caption(summary), caption_justify="left"
+        )
+        for place, heading in enumerate(headings()):
+            table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=True)
+        for row in leaderboard(summary):
+            table.add_row(*row)
+        out.print(table, markup=False)
+    for part in parts:
+        out.print(f"\n{part.title}", style="bold", markup=False)
+        for line in part.lines:
+            out.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def _caption(summary: Summary) -> str:
+    return f"1 best by {summary.select.metric}, = can't be told from it, * the cheapest of these; [95% intervals]; columns: docs/metrics.md"
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Plain lines to standard output."""
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,52 @@
+"""The typed root of a configuration: a wrong type is refused when the configuration is composed, before any work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+
+@dataclass
+class BudgetConfig:
+    """Equal budgets of context tokens."""
+
+    tokenizer: str = MISSING
+    sizes: list[int] = MISSING
+
+
+@dataclass
+class ScoringConfig:
+    """What is scored, and with how much care."""
+
+    ks: list[int] = MISSING
+    copies: str = MISSING
+    resamples: int = MISSING
+    seed: int = MISSING
+
+
+@dataclass
+class RootConfig:
+    """conf/config.yaml holds the values and says what they mean. `overlap` is text: an amount (40) or a share with its sign (10%)."""
+
+    dataset: Any = MISSING
+    strategy: Any = MISSING
+    embedder: Any = MISSING
+    retriever: Any = MISSING
+    select: Any = MISSING
+    tracking: Any = MISSING
+    size: int = MISSING
+    overlap: str = MISSING
+    unit: str = MISSING
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    outputs: str = MISSING
+    cache_gigabytes: float = MISSING
+    rerun: bool = MISSING
+
+
+def register() -> None:
+    """Make the schema known to Hydra as `schema`."""
+    ConfigStore.instance().store(name="schema", node=RootConfig)

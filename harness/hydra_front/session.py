@@ -1,0 +1,176 @@
+"""One command's sweeps: runs them corpus by corpus, keeps the plain files of each, prints the verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from harness.hydra_front.console import SweepConsole, print_summary
+from harness.report.figures import size_discrimination
+from harness.report.tables import full_leaderboard
+from harness.report.verdict import note, sections
+from harness.runner import Impossible, Planned, Runner, SweepRun, corpus_facts
+from harness.sweep import Select, Summary, summarise
+from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
+from harness.tracking.files import SCHEMA_VERSION, write_json, write_text
+from harness.tracking.silent import FilesOnly
+from harness.types import Cell, Corpus
+
+log = logging.getLogger("harness")
+
+
+@dataclass(frozen=True)
+class Session:
+    """Everything that one command keeps the same for its sweeps."""
+
+    outputs: Path
+    tracker: Tracker
+    console: SweepConsole
+    select: Select
+    rerun: bool
+    name: str
+    command: str
+
+    def run(self, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
+        """Run the plans, one sweep a corpus. Gives the selecting metric by cell key, and the exit status."""
+        values: dict[str, float] = {}
+        status = 0
+        impossible = [plan for plan in plans if isinstance(plan, Impossible)]
+        for corpus, group in _by_corpus(plans):
+            found, failed = self._sweep(corpus, [*group, *impossible])
+            values.update(found)
+            status = max(status, failed)
+        return values, status
+
+    def _sweep(self, corpus: Corpus, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
+        planned = [plan for plan in plans if isinstance(plan, Planned)]
+        key = _sweep_key(planned)
+        folder = self.outputs / "sweeps" / f"{corpus.name}-{key[:12]}"
+        info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
+        with _log_file(folder / "sweep.log"):
+            runner = Runner(self.outputs, self._tracker_for(folder, planned), self.console, self.rerun, _log_failure)
+            for line in corpus.warnings:
+                self.console.warn(line)
+            try:
+                run = runner.run(plans, info)
+            finally:
+                self.console.close()
+            summary = summarise(run.results, self.select, planned[0].scoring)
+            self._keep(folder, info, summary, run)
+            runner.finish(self._outcome(folder, summary, run), run)
+            write_json(folder / "sweep.json", self._record(info, summary, run, runner.tracker))
+        print_summary(summary, sections(summary, run, self._next_steps(folder)), f"{corpus.name}: {len(summary.standings)} cells")
+        values = {item.result.key: item.value for item in summary.standings}
+        return values, 130 if run.stopped else 1 if run.failures else 0
+
+    def _tracker_for(self, folder: Path, planned: Sequence[Planned]) -> Tracker:
+        """Nobody needs to be told again of a sweep that was told to the same tracker already and has nothing new."""
+        try:
+            told = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return self.tracker
+        place = self.tracker.where()
+        same = told.get("schema_version") == SCHEMA_VERSION and told.get("status") == "finished" and not told.get("untracked", True)
+        same = same and all(told["tracking"].get(name) == place.get(name) for name in ("tracker", "uri", "store_text"))
+        complete = all((self.outputs / "cells" / plan.key[:20] / "result.json").exists() for plan in planned)
+        return FilesOnly(told["tracking"]) if same and complete and not self.rerun else self.tracker
+
+    def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: SweepRun) -> None:
+        if summary.standings:
+            write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
+        write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
+        if summary.curves:
+            figure = size_discrimination(summary.curves, f"{info.corpus.name}: what size does")
+            for suffix in ("png", "svg"):
+                figure.savefig(folder / f"size_discrimination.{suffix}", dpi=150)
+
+    def _outcome(self, folder: Path, summary: Summary, run: SweepRun) -> SweepOutcome:
+        names = ("leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg")
+        curves: dict[str, list[tuple[int, float]]] = {}
+        for curve in summary.curves:
+            tail = f"{curve.strategy}/{curve.embedder}/overlap_{curve.overlap.replace('%', 'pct')}"
+            for metric, points in (
+                ("answer_existence", curve.existence),
+                ("discrimination", curve.discrimination),
+                ("complete_within_2048", curve.complete),
+            ):
+                curves[f"{metric}/{tail}"] = [(point.size, point.value) for point in points if point.value == point.value]
+        tags: dict[str, dict[str, str]] = {}
+        for item in summary.standings:
+            tags[item.result.key] = {"tied_with_winner": str(item.tied).lower(), "winner": str(item is summary.cheapest and summary.decided).lower()}
+        metrics = {self.select.metric: summary.winner.value} if summary.winner else {}
+        files = tuple(folder / name for name in names if (folder / name).exists())
+        return SweepOutcome(note(summary, run), curves, files, tags, metrics, complete=not run.failures)
+
+    def _record(self, info: SweepInfo, summary: Summary, run: SweepRun, tracker: Tracker) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "status": "stopped" if run.stopped else "failed" if run.failures else "finished",
+            "name": info.name,
+            "key": info.key,
+            "command": info.command,
+            "corpus": corpus_facts(info.corpus),
+            "select": {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline)},
+            "cells": [{"label": result.cell.label, "key": result.key, "status": "finished"} for result in run.results],
+            "reused": run.reused,
+            "impossible": [{"label": item.cell.label, "reason": item.reason} for item in run.impossible],
+            "failed": [{"label": item.cell.label, "problem": item.problem} for item in run.failures],
+            "twins": [{"label": cell.label, "same_as": label} for cell, label in run.twins],
+            "winner": summary.winner.result.key if summary.winner and summary.decided else None,
+            "tied": [item.result.key for item in summary.tied],
+            "cheapest": summary.cheapest.result.key if summary.cheapest and summary.decided else None,
+            "warnings": [*summary.warnings, *run.warnings],
+            "seconds": run.seconds,
+            "tracking": dict(tracker.where()),
+            "untracked": bool(run.warnings),
+        }
+
+    def _next_steps(self, folder: Path) -> list[str]:
+        steps = [
+            f"Everything that was measured: {folder}/leaderboard.csv, verdict.md"
+            + (", size_discrimination.png" if (folder / "size_discrimination.png").exists() else "")
+        ]
+        place = self.tracker.where()
+        if place.get("tracker") == "mlflow":
+            steps.append(f"In MLflow: make ui (or: mlflow ui --backend-store-uri {place['uri']})")
+        return [*steps, f"Again, without running anything: chunk-sweep report {folder.name} --outputs {self.outputs}"]
+
+
+def _by_corpus(plans: Sequence[Planned | Impossible]) -> list[tuple[Corpus, list[Planned]]]:
+    groups: dict[int, tuple[Corpus, list[Planned]]] = {}
+    for plan in plans:
+        if isinstance(plan, Planned):
+            groups.setdefault(id(plan.experiment.corpus), (plan.experiment.corpus, []))[1].append(plan)
+    return list(groups.values())
+
+
+def _sweep_key(planned: Sequence[Planned]) -> str:
+    return hashlib.sha256("\n".join(sorted({plan.key for plan in planned})).encode()).hexdigest()
+
+
+class _log_file:  # noqa: N801  a context manager reads as a verb
+    """Our log goes to the sweep's own file while it runs."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._handler = logging.FileHandler(path, encoding="utf-8")
+        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+
+    def __enter__(self) -> None:
+        log.setLevel(logging.INFO)
+        log.addHandler(self._handler)
+
+    def __exit__(self, *_: object) -> None:
+        log.removeHandler(self._handler)
+        self._handler.close()
+
+
+def _log_failure(cell: Cell, error: BaseException) -> None:
+    log.error("%s failed\n%s", cell.label, "".join(traceback.format_exception(error)))

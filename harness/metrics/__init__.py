@@ -1,0 +1,1 @@
+"""Metrics over questions, chunks and rankings. `relevant` before retrieval, `score` after it; families are found in this folder."""

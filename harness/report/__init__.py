@@ -1,0 +1,1 @@
+"""Results for people: the verdict in words, tables, figures."""

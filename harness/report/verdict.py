@@ -1,0 +1,166 @@
+"""The verdict in plain words: what won, whether that is real, what it costs, where to look next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.report.tables import headings, leaderboard, markdown, number
+from harness.runner import SweepRun
+from harness.sweep import Standing, Summary
+
+_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and its lines."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def course(run: SweepRun) -> str:
+    """How many cells ran, were reused, skipped or failed, in one line."""
+    parts = [f"{len(run.ran)} ran"]
+    if run.reused:
+        parts.append(f"{len(run.reused)} reused")
+    if run.twins:
+        parts.append(f"{len(run.twins)} twins of others")
+    if run.impossible:
+        parts.append(f"{len(run.impossible)} impossible")
+    if run.failures:
+        parts.append(f"{len(run.failures)} FAILED")
+    return f"{', '.join(parts)}, in {duration(run.seconds)}" + (" (stopped early)" if run.stopped else "")
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
+
+
+def sections(summary: Summary, run: SweepRun, next_steps: Sequence[str] = ()) -> list[Section]:
+    """Everything that the end of a sweep says, in order."""
+    parts = [
+        Section("Cells", (course(run), *_not_run(run))),
+        Section("Winner", tuple(_winner(summary))),
+        Section("How sure", tuple(_how_sure(summary))),
+        Section("Warnings", tuple([*summary.warnings, *run.warnings])),
+        Section("Next", tuple([*_edges(summary), *next_steps])),
+    ]
+    return [part for part in parts if part.lines]
+
+
+def result_sections(summary: Summary) -> list[Section]:
+    """What can be said from stored results alone."""
+    parts = [
+        Section("Winner", tuple(_winner(summary))),
+        Section("How sure", tuple(_how_sure(summary))),
+        Section("Warnings", summary.warnings),
+        Section("Next", tuple(_edges(summary))),
+    ]
+    return [part for part in parts if part.lines]
+
+
+def _not_run(run: SweepRun) -> list[str]:
+    lines = [f"impossible: {item.cell.label}: {item.reason}" for item in run.impossible]
+    lines += [f"twin: {cell.label} makes the same cell as {label}" for cell, label in run.twins]
+    return lines + [f"FAILED: {item.cell.label}: {item.problem}" for item in run.failures]
+
+
+def _winner(summary: Summary) -> list[str]:
+    best, metric = summary.winner, summary.select.metric
+    if best is None:
+        return ["No cell could be ranked."]
+    lines = []
+    if len(summary.standings) == 1:
+        return [f"One cell: {_with_value(best, metric)}. Nothing to compare it with."]
+    if not summary.decided:
+        return ["Every cell made the very same chunks: there is nothing to choose between.", f"All of them: {_with_value(best, metric)}."]
+    lines.append(f"Best by {metric}: {_with_value(best, metric)}.")
+    others = [item for item in summary.tied if item is not best]
+    if others:
+        named = ", ".join(item.result.cell.label for item in others[:_NAMED]) + (f" and {len(others) - _NAMED} more" if len(others) > _NAMED else "")
+        lines.append(f"Can't be told from it ({len(others)} of {len(summary.standings) - 1}): {named}.")
+    else:
+        lines.append("Every other cell is behind it by more than chance explains.")
+    if summary.cheapest is not None:
+        lines.append(_choice(summary.cheapest, best))
+    if summary.select.metric != "complete_within_2048":
+        lines.append(f"Chosen by {metric}, as asked; the default is complete_within_2048.")
+    lines += [f"Same chunks, so no ranking among them: {', '.join(group)}." for group in summary.same_chunks]
+    return lines
+
+
+def _with_value(item: Standing, metric: str) -> str:
+    n = item.result.counts.get(metric)
+    return f"{item.result.cell.label}, {number(item.value, 3)} (95% {number(item.low, 3)} to {number(item.high, 3)}, n={n})"
+
+
+def _choice(item: Standing, best: Standing) -> str:
+    metrics = item.result.metrics
+    which = "It" if item is best else f"The cheapest of these is {item.result.cell.label}: it"
+    return (
+        f"{which} reads {number(metrics.get('context_tokens_at_5'), 0)} context tokens for 5 chunks, "
+        f"stores {number(metrics.get('storage_ratio'), 2)} times the corpus in {number(metrics.get('chunks'), 0)} chunks."
+    )
+
+
+def _how_sure(summary: Summary) -> list[str]:
+    if summary.winner is None:
+        return []
+    lines = [*_against_baseline(summary)]
+    if math.isfinite(summary.detectable) and len(summary.standings) > 1:
+        lines.append(
+            f"{summary.questions} questions ({summary.clusters}) show a difference of {number(summary.detectable, 3)} or more 4 times in 5"
+            + (f"; for {number(0.05, 2)} about {summary.needed} questions are needed." if summary.needed and summary.detectable > 0.05 else ".")
+        )
+    runner_up = next((item for item in summary.standings if not item.tied), None)
+    if runner_up is not None:
+        lines.append(
+            f"The first cell that is really behind: {runner_up.result.cell.label}, by {number(runner_up.behind, 3)} "
+            f"(95% {number(runner_up.behind_low, 3)} to {number(runner_up.behind_high, 3)})."
+        )
+    return lines
+
+
+def _against_baseline(summary: Summary) -> list[str]:
+    strategy, size, overlap = summary.select.baseline
+    name = f"the usual default ({strategy}, {size} tokens, {overlap})"
+    if summary.baseline is None:
+        return [f"{name[0].upper()}{name[1:]} is not in this grid, so nothing is said against it."]
+    if summary.baseline_gap is None:
+        return [f"The named cell is {name} itself."]
+    gap = summary.baseline_gap
+    real = "a real difference" if gap.p < summary.select.alpha else "chance explains it"
+    side = "ahead of" if gap.difference >= 0 else "behind"
+    low, high = (gap.low, gap.high) if gap.difference >= 0 else (-gap.high, -gap.low)
+    return [f"The named cell is {number(abs(gap.difference), 3)} {side} {name}: 95% {number(low, 3)} to {number(high, 3)}, p={gap.p:.3f}, {real}."]
+
+
+def _edges(summary: Summary) -> list[str]:
+    """Where the best size is the smallest or the largest that was tried, the optimum may lie outside."""
+    best = summary.cheapest
+    if best is None or best.result.cell.size is None or not summary.decided:
+        return []
+    sizes = sorted({item.result.cell.size for item in summary.standings if item.result.cell.size is not None})
+    if len(sizes) < 2:
+        return []
+    if best.result.cell.size == sizes[0]:
+        return [f"The named size is the smallest of the grid: try {max(sizes[0] // 2, 1)} as well."]
+    if best.result.cell.size == sizes[-1]:
+        return [f"The named size is the largest of the grid: try {sizes[-1] * 2} as well."]
+    return []
+
+
+def note(summary: Summary, run: SweepRun) -> str:
+    """The verdict and the leaderboard in Markdown, for MLflow's page and verdict.md."""
+    lines = []
+    for section in sections(summary, run):
+        lines += [f"### {section.title}", "", *(f"- {line}" for line in section.lines), ""]
+    table = markdown(headings(), leaderboard(summary))
+    return "\n".join(["### Leaderboard", "", table, "", "1: the best; =: can't be told from it; *: the cheapest of these.", "", *lines])

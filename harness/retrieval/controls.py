@@ -1,0 +1,71 @@
+"""Controls: rankings that know nothing, as a floor for those that do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.errors import ConfigError
+from harness.retrieval.base import Queries, Shelf
+from harness.retrieval.pool import chunks_of, group_rows
+from harness.types import Candidates, Ints, Probes, Ranking
+
+
+@dataclass(frozen=True)
+class RandomRetriever:
+    """Every order of a question's candidates is as likely as any other; the same for the same `seed`, question number and candidates.
+
+    Scores fall from 1 and mean nothing but the order; there is no score for every candidate, so statistics are NaN. Raises ConfigError for a
+    negative seed.
+    """
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ConfigError("retriever.seed", self.seed, "a whole number from 0 up would do")
+
+    def build(self, shelf: Shelf) -> RandomIndex:
+        """An index over `shelf`, of which only the documents of the chunks are used."""
+        return RandomIndex(shelf.doc, self.seed)
+
+
+@dataclass(frozen=True)
+class RandomIndex:
+    """The documents of the chunks, and the seed."""
+
+    doc: Ints
+    seed: int
+
+    @property
+    def nbytes(self) -> int:
+        """0: nothing is indexed."""
+        return 0
+
+    def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
+        """The first `depth` of a random order of each question's candidates."""
+        questions = len(queries.texts)
+        orders: list[Ints] = [np.zeros(0, dtype=np.int64)] * questions
+        found = np.zeros(questions, dtype=np.int64)
+        for rows, documents in group_rows(candidates):
+            chunk = chunks_of(self.doc, documents)
+            found[rows] = len(chunk)
+            for row in rows:
+                drawn = np.random.default_rng([self.seed, row]).permutation(len(chunk))
+                orders[row] = chunk[drawn[: max(depth, 0)]]
+        counts = np.array([len(order) for order in orders], dtype=np.int64)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
+        return Ranking(
+            indptr=indptr,
+            chunk=np.concatenate(orders) if questions else np.zeros(0, dtype=np.int64),
+            score=1.0 / (1.0 + place),
+            candidates=found,
+            score_mean=np.full(questions, np.nan),
+            score_m2=np.full(questions, np.nan),
+            probes=probes,
+            probe_score=np.full(len(probes.question), np.nan),
+            probe_below=np.full(len(probes.question), -1, dtype=np.int64),
+            probe_tied=np.full(len(probes.question), -1, dtype=np.int64),
+        )

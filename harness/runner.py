@@ -1,0 +1,207 @@
+"""Run the cells of a sweep: reuse what is finished, run the rest one by one, keep every result at once, lose nothing.
+
+Knows nothing of Hydra or of the console: it is given planned cells and tells a listener what happens.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness.errors import HarnessError, StoreError
+from harness.evaluation import Scoring, evaluate
+from harness.experiment import Experiment, Retrieved, can_be_scored, retrieve
+from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
+from harness.tracking.files import read_cell, write_cell
+from harness.tracking.rankings import read_retrieved, write_retrieved
+from harness.types import Cell, CellResult, Corpus
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell that can run. `key` decides reuse of its result, `ranking_key` reuse of what retrieval gave."""
+
+    cell: Cell
+    key: str
+    ranking_key: str
+    experiment: Experiment
+    scoring: Scoring
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """A combination of the grid that can't exist, and why."""
+
+    cell: Cell
+    reason: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that raised, in one line."""
+
+    cell: Cell
+    problem: str
+    expected: bool
+
+
+@dataclass
+class SweepRun:
+    """What became of every cell of the grid. `results` holds one entry a distinct cell, in grid order."""
+
+    results: list[CellResult] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
+    twins: list[tuple[Cell, str]] = field(default_factory=list)
+    impossible: list[Impossible] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    stopped: bool = False
+
+
+class Listener(Protocol):
+    """Who is told what happens; every method returns at once."""
+
+    def sweep_started(self, cells: int) -> None:
+        """`cells` distinct cells are about to be run or reused."""
+        ...
+
+    def cell_started(self, cell: Cell) -> None:
+        """A cell begins."""
+        ...
+
+    def stage(self, name: str) -> None:
+        """A stage of the cell begins: chunk, embed, search, score."""
+        ...
+
+    def tokens(self, done: int, total: int) -> None:
+        """The embedder has read `done` of `total` tokens of this cell."""
+        ...
+
+    def cell_finished(self, result: CellResult, reused: bool) -> None:
+        """A cell has its result."""
+        ...
+
+    def cell_failed(self, failure: Failure) -> None:
+        """A cell raised; the others go on."""
+        ...
+
+    def warn(self, line: str) -> None:
+        """Something that a person should know, in one line."""
+        ...
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs sweeps into `outputs`."""
+
+    outputs: Path
+    tracker: Tracker
+    listener: Listener
+    rerun: bool = False
+    note_failure: Callable[[Cell, BaseException], None] = lambda cell, error: None
+
+    def run(self, plans: Sequence[Planned | Impossible], info: SweepInfo) -> SweepRun:
+        """Run the grid. A failing cell does not stop the others; Ctrl-C ends the sweep after marking it."""
+        began, run = time.perf_counter(), SweepRun()
+        run.impossible = [plan for plan in plans if isinstance(plan, Impossible)]
+        distinct = self._distinct([plan for plan in plans if isinstance(plan, Planned)], run)
+        self.listener.sweep_started(len(distinct))
+        found = {} if self.rerun else {plan.key: result for plan in distinct if (result := read_cell(self.cell_folder(plan.key))) is not None}
+        self._tell(lambda: self.tracker.start(info), run)
+        try:
+            for plan in distinct:
+                self._one(plan, found.get(plan.key), run)
+        except KeyboardInterrupt:
+            run.stopped = True
+            self._tell(self.tracker.abort, run)
+        run.seconds = time.perf_counter() - began
+        return run
+
+    def finish(self, outcome: SweepOutcome, run: SweepRun) -> None:
+        """Tell the tracker how the sweep came out."""
+        self._tell(lambda: self.tracker.finish(outcome), run)
+
+    def cell_folder(self, key: str) -> Path:
+        """Where the cell with this key keeps its files."""
+        return self.outputs / "cells" / key[:20]
+
+    def _distinct(self, plans: Sequence[Planned], run: SweepRun) -> list[Planned]:
+        first: dict[str, Planned] = {}
+        for plan in plans:
+            if plan.key in first:
+                run.twins.append((plan.cell, first[plan.key].cell.label))
+            else:
+                first[plan.key] = plan
+        return list(first.values())
+
+    def _one(self, plan: Planned, finished: CellResult | None, run: SweepRun) -> None:
+        if finished is not None:
+            run.reused.append(plan.key)
+            self._keep(replace(finished, cell=plan.cell), run, reused=True)
+            return
+        self.listener.cell_started(plan.cell)
+        self._tell(lambda: self.tracker.cell_started(plan.cell, plan.key), run)
+        try:
+            result = self._compute(plan)
+        except Exception as error:  # noqa: BLE001  whatever a part raises, the other cells go on and this one is marked
+            self._fail(plan, error, run)
+        else:
+            run.ran.append(plan.key)
+            self._keep(result, run, reused=False)
+
+    def _keep(self, result: CellResult, run: SweepRun, *, reused: bool) -> None:
+        run.results.append(result)
+        self._tell(lambda: self.tracker.cell_finished(result, self.cell_folder(result.key)), run)
+        self.listener.cell_finished(result, reused)
+
+    def _fail(self, plan: Planned, error: Exception, run: SweepRun) -> None:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        problem = first if isinstance(error, HarnessError) else f"{type(error).__name__}: {first}"
+        failure = Failure(plan.cell, problem, isinstance(error, HarnessError))
+        run.failures.append(failure)
+        self.note_failure(plan.cell, error)
+        self._tell(lambda: self.tracker.cell_failed(plan.cell, plan.key, problem), run)
+        self.listener.cell_failed(failure)
+
+    def _compute(self, plan: Planned) -> CellResult:
+        retrieved = self._retrieved(plan)
+        self.listener.stage("score")
+        result = evaluate(plan.experiment, retrieved, plan.scoring, plan.cell, plan.key)
+        write_cell(self.cell_folder(plan.key), result, corpus_facts(plan.experiment.corpus))
+        return result
+
+    def _retrieved(self, plan: Planned) -> Retrieved:
+        place = self.outputs / "rankings" / plan.ranking_key[:20]
+        stored = None if self.rerun else read_retrieved(place)
+        if stored is not None and can_be_scored(plan.experiment, stored):
+            return stored
+        fresh = retrieve(plan.experiment, self.listener.stage, self.listener.tokens)
+        write_retrieved(place, fresh)
+        return fresh
+
+    def _tell(self, act: Callable[[], None], run: SweepRun) -> None:
+        """Tell the tracker; where it can't be reached, warn once a message and go on: the files hold everything."""
+        try:
+            act()
+        except StoreError as error:
+            line = f"not tracked: {error}"
+            if line not in run.warnings:
+                run.warnings.append(line)
+                self.listener.warn(line)
+
+
+def corpus_facts(corpus: Corpus) -> Mapping[str, Any]:
+    """What a result says of the corpus it was measured on."""
+    return {
+        "name": corpus.name,
+        "digest": corpus.digest,
+        "questions_digest": corpus.questions_digest,
+        "documents": len(corpus.documents),
+        "questions": len(corpus.questions),
+        "characters": sum(len(document.text) for document in corpus.documents),
+    }

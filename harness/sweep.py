@@ -1,0 +1,286 @@
+"""From many cell results to a verdict: leaderboard, winner, tie group, the cheapest of it, the baseline, and curves over size."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.chunking.overlap import resolve_overlap
+from harness.errors import ConfigError
+from harness.evaluation import Scoring, resampler_for
+from harness.statistics.bootstrap import Resampler, interval
+from harness.statistics.paired import Paired, paired, tie_group
+from harness.statistics.sizing import sizing
+from harness.types import CellResult, Floats
+
+COMMON_FLOOR = 0.2
+"""Sizes with less answer existence than this are drawn, but do not shrink the set of questions that a curve compares sizes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` (Holm) are tied; the cheapest is named.
+
+    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner.
+    """
+
+    metric: str = "complete_within_2048"
+    alpha: float = 0.05
+    baseline: tuple[str, int, str] = ("recursive", 512, "10%")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A cell in the order of the metric. `behind`, `behind_low`, `behind_high`: what it is behind the best, paired, with its 95% interval; `p`
+    is adjusted (Holm); `tied`: it can't be told from the best."""
+
+    result: CellResult
+    value: float
+    low: float
+    high: float
+    behind: float
+    behind_low: float
+    behind_high: float
+    p: float
+    tied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One size of a curve: a value with its interval, and the number of questions behind it."""
+
+    size: int
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The size-discrimination curve of one strategy x overlap x embedder. `discrimination` is on the questions that all its sizes can answer."""
+
+    strategy: str
+    overlap: str
+    embedder: str
+    limit: float | None
+    existence: tuple[Point, ...]
+    complete: tuple[Point, ...]
+    discrimination: tuple[Point, ...]
+
+    @property
+    def name(self) -> str:
+        """For legends and MLflow: strategy, embedder, overlap."""
+        return f"{self.strategy} {self.embedder} overlap {self.overlap}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The sweep in numbers. `standings` are best first. `cheapest`: of the tied cells the one with the fewest context tokens (then storage).
+
+    `same_chunks`: groups of cells that made the very same chunks and so can't be ranked against each other. `detectable`: the smallest paired
+    difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05.
+    """
+
+    select: Select
+    standings: tuple[Standing, ...]
+    cheapest: Standing | None
+    baseline: Standing | None
+    baseline_gap: Paired | None
+    same_chunks: tuple[tuple[str, ...], ...]
+    detectable: float
+    needed: int | None
+    questions: int
+    clusters: str
+    curves: tuple[Curves, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def winner(self) -> Standing | None:
+        """The best cell, None where nothing could be ranked."""
+        return self.standings[0] if self.standings else None
+
+    @property
+    def tied(self) -> tuple[Standing, ...]:
+        """The tie group, the winner first."""
+        return tuple(standing for standing in self.standings if standing.tied)
+
+    @property
+    def decided(self) -> bool:
+        """Whether there was anything to choose between: more than one chunking, and not all of it the same."""
+        return len({(item.result.chunk_digest, item.result.cell.embedder, item.result.cell.retriever) for item in self.standings}) > 1
+
+
+def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -> Summary:
+    """Rank `results`, all measured on the same questions in the same order.
+
+    Raises ConfigError where the metric is not one of per-question values. Cells whose value is null are left out and named in the warnings.
+    """
+    ranked, unranked = _with_values(results, select.metric)
+    warnings = [f"{result.cell.label}: {select.metric} is null, the cell is not ranked" for result in unranked]
+    if not ranked:
+        return Summary(select, (), None, None, None, (), np.nan, None, 0, "", (), tuple(warnings))
+    resampler = resampler_for(ranked[0].questions, scoring)
+    values = np.stack([_column(result, select.metric) for result in ranked])
+    standings = _standings(ranked, values, select, resampler)
+    cheapest = min((item for item in standings if item.tied), key=_cost)
+    baseline = _baseline(standings, select)
+    rival = standings[min(1, len(standings) - 1)]
+    sized = sizing(_column(standings[0].result, select.metric) - _column(rival.result, select.metric), resampler)
+    return Summary(
+        select,
+        tuple(standings),
+        cheapest,
+        baseline,
+        _gap(cheapest, baseline, select.metric, resampler),
+        _same_chunks(ranked),
+        sized.smallest,
+        sized.needed,
+        sized.n,
+        clusters_of(resampler),
+        tuple(curves(results, resampler)),
+        tuple([*warnings, *_shared_warnings(ranked)]),
+    )
+
+
+def _standings(ranked: Sequence[CellResult], values: Floats, select: Select, resampler: Resampler) -> list[Standing]:
+    """Best first; of equal values the one the tie group names as the best, then grid order."""
+    against = tie_group(values, resampler, alpha=select.alpha)
+    found = [
+        Standing(
+            result,
+            float(np.nanmean(values[row])),
+            _bound(result, select.metric, "low"),
+            _bound(result, select.metric, "high"),
+            -float(against.difference[row]),
+            -float(against.high[row]),
+            -float(against.low[row]),
+            float(against.p[row]),
+            bool(against.members[row]),
+        )
+        for row, result in enumerate(ranked)
+    ]
+    best = found[against.best]
+    return sorted(found, key=lambda item: (item is not best, -item.value))
+
+
+def clusters_of(resampler: Resampler) -> str:
+    """How questions were drawn for the intervals, in words."""
+    if len(resampler.groups) > 1:
+        return f"drawn by document and by question text, {resampler.clusters} of the fewer"
+    return "drawn one by one" if resampler.clusters == len(resampler) else f"drawn by document, {resampler.clusters} clusters"
+
+
+def _with_values(results: Sequence[CellResult], metric: str) -> tuple[list[CellResult], list[CellResult]]:
+    for result in results:
+        if metric not in result.questions.columns:
+            usable = [name for name in result.questions.columns if name in result.metrics]
+            raise ConfigError("select.metric", metric, f"must have a value for each question, for example {', '.join(usable[:8])}")
+    ranked = [result for result in results if result.metrics.get(metric) is not None]
+    return ranked, [result for result in results if result.metrics.get(metric) is None]
+
+
+def _column(result: CellResult, metric: str) -> Floats:
+    column: Floats = result.questions[metric].to_numpy(dtype=np.float64)
+    return column
+
+
+def _bound(result: CellResult, metric: str, side: str) -> float:
+    value = result.metrics.get(f"{metric}_{side}")
+    return np.nan if value is None else float(value)
+
+
+def _cost(item: Standing) -> tuple[float, float, float]:
+    """Context tokens, then storage, then (for equal costs) the better value."""
+    metrics = item.result.metrics
+    return (round(metrics.get("context_tokens_at_5") or 0.0), round(metrics.get("storage_ratio") or 0.0, 3), -item.value)
+
+
+def _baseline(standings: Sequence[Standing], select: Select) -> Standing | None:
+    strategy, size, overlap = select.baseline
+    amount = resolve_overlap(overlap, size)
+    wanted = (strategy, size, amount)
+    return next((item for item in standings if (item.result.cell.strategy, item.result.cell.size, item.result.cell.overlap) == wanted), None)
+
+
+def _gap(chosen: Standing, baseline: Standing | None, metric: str, resampler: Resampler) -> Paired | None:
+    """How far the chosen cell is ahead of the baseline, paired."""
+    if baseline is None or baseline.result.key == chosen.result.key:
+        return None
+    return paired(_column(chosen.result, metric), _column(baseline.result, metric), resampler)
+
+
+def _same_chunks(results: Sequence[CellResult]) -> tuple[tuple[str, ...], ...]:
+    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for result in results:
+        groups[(result.chunk_digest, result.cell.embedder, result.cell.retriever)].append(result.cell.label)
+    return tuple(tuple(labels) for labels in groups.values() if len(labels) > 1)
+
+
+def _shared_warnings(results: Sequence[CellResult]) -> list[str]:
+    """Each warning once, with the cells it holds for."""
+    cells: dict[str, list[str]] = defaultdict(list)
+    for result in results:
+        for line in result.warnings:
+            cells[line].append(result.cell.label)
+    lines = []
+    for line, labels in cells.items():
+        where = (
+            "every cell"
+            if len(labels) == len(results) and len(labels) > 1
+            else ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+        )
+        lines.append(f"{line} ({where})")
+    return lines
+
+
+def curves(results: Sequence[CellResult], resampler: Resampler) -> list[Curves]:
+    """A curve for every strategy x overlap (as typed) x embedder that was measured at two sizes or more."""
+    groups: dict[tuple[str, str, str, str, str], dict[int, CellResult]] = defaultdict(dict)
+    for result in results:
+        cell = result.cell
+        if cell.size is not None:
+            overlap = str(cell.config.get("overlap", cell.overlap))
+            groups[(cell.strategy, overlap, cell.embedder, cell.retriever, cell.unit)][cell.size] = result
+    found = []
+    for (strategy, overlap, embedder, _, unit), by_size in groups.items():
+        if len(by_size) > 1:
+            ordered = [by_size[size] for size in sorted(by_size)]
+            limit = ordered[0].metrics.get("embedder_limit") if unit == "tokens" else None
+            found.append(
+                Curves(
+                    strategy,
+                    overlap,
+                    embedder,
+                    limit,
+                    tuple(_point(result, "answer_existence", None, resampler) for result in ordered),
+                    tuple(_point(result, "complete_within_2048", None, resampler) for result in ordered),
+                    _discrimination(ordered, resampler),
+                )
+            )
+    return found
+
+
+def _discrimination(ordered: Sequence[CellResult], resampler: Resampler) -> tuple[Point, ...]:
+    able = [result for result in ordered if (result.metrics.get("answer_existence") or 0.0) >= COMMON_FLOOR]
+    if not able:
+        return ()
+    common = ~np.isnan(np.stack([_column(result, "discrimination") for result in able])).any(axis=0)
+    return tuple(_point(result, "discrimination", common, resampler) for result in ordered)
+
+
+def _point(result: CellResult, metric: str, among: np.ndarray | None, resampler: Resampler) -> Point:
+    size = result.cell.size or 0
+    if metric not in result.questions.columns:
+        return Point(size, np.nan, np.nan, np.nan, 0)
+    values = _column(result, metric)
+    if among is not None:
+        values = np.where(among, values, np.nan)
+    n = int((~np.isnan(values)).sum())
+    if not n:
+        return Point(size, np.nan, np.nan, np.nan, 0)
+    low, high = interval(values, resampler)
+    return Point(size, float(np.nanmean(values)), low, high, n)

@@ -1,0 +1,251 @@
+"""MLflow: one experiment a dataset, a parent run a sweep, a child run a cell.
+
+The store is created once, by the parent, before any worker logs. MLflow stores NaN as 0 and infinity as the largest float, so neither is sent.
+MLflow's own usage reports are switched off before it is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.corpus.card import card_markdown
+from harness.errors import StoreError
+from harness.tracking.base import SweepInfo, SweepOutcome
+from harness.tracking.names import LOGGED_METRICS, STEPPED_METRICS, TAG_CELL, TAG_REUSED, TAG_SWEEP
+from harness.types import Cell, CellResult, Corpus
+
+if TYPE_CHECKING:
+    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.tracking import MlflowClient
+
+_NOTE_LIMIT = 7_500  # MLflow refuses tags of more than 8,000 characters
+_VALUE_LIMIT = 6_000
+
+
+def _quiet_client(uri: str) -> MlflowClient:
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    os.environ["DO_NOT_TRACK"] = "true"
+    os.environ["MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"] = "false"
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    from mlflow.tracking import MlflowClient
+
+    return MlflowClient(tracking_uri=uri)
+
+
+@contextmanager
+def _store_errors(uri: str) -> Iterator[None]:
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise StoreError(f"MLflow at {uri}: {first[:300]}") from error
+
+
+@dataclass
+class MlflowTracker:
+    """Tells MLflow. `uri` None means SQLite in `outputs`; with `store_text` False no text of documents or questions is sent."""
+
+    outputs: str
+    uri: str | None = None
+    store_text: bool = True
+    _runs: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _parent: str = field(default="", init=False, repr=False)
+    _experiment: str = field(default="", init=False, repr=False)
+    _client: MlflowClient | None = field(default=None, init=False, repr=False)
+    _corpus: Corpus | None = field(default=None, init=False, repr=False)
+
+    @property
+    def address(self) -> str:
+        """The tracking URI in use."""
+        return self.uri or f"sqlite:///{Path(self.outputs).resolve() / 'mlflow.db'}"
+
+    def start(self, info: SweepInfo) -> None:
+        """Create the store where it is new; open the sweep's run, again where an earlier one with the same key was interrupted."""
+        self._corpus = info.corpus
+        with _store_errors(self.address):
+            if self.uri is None:
+                Path(self.outputs).mkdir(parents=True, exist_ok=True)
+            self._client = _quiet_client(self.address)
+            self._experiment = self._experiment_id(info.corpus)
+            self._parent = self._open_parent(info)
+            self._runs = self._settle_children()
+
+    def _experiment_id(self, corpus: Corpus) -> str:
+        client = self._use()
+        found = client.get_experiment_by_name(corpus.name)
+        if found is not None:
+            return str(found.experiment_id)
+        place = None if self.uri else (Path(self.outputs).resolve() / "mlruns" / corpus.name).as_uri()
+        description = (
+            f"Chunking sweeps on **{corpus.name}** ({len(corpus.documents)} documents, {len(corpus.questions)} questions).\n\n"
+            "Open the newest run without a parent: its note says which configuration won and whether that is real. Its children are the cells; "
+            "sort them by `complete_within_2048`. `complete_at_k` and `recall_at_k` are curves over k, the parent's curves run over size."
+        )
+        return str(client.create_experiment(corpus.name, artifact_location=place, tags={"mlflow.note.content": description}))
+
+    def _open_parent(self, info: SweepInfo) -> str:
+        client = self._use()
+        found = client.search_runs([self._experiment], f"tags.`{TAG_SWEEP}` = '{info.key}'", max_results=1)
+        if found:
+            client.update_run(found[0].info.run_id, status="RUNNING")
+            return str(found[0].info.run_id)
+        tags = {TAG_SWEEP: info.key, "chunk_sweep.command": info.command[:_VALUE_LIMIT], "chunk_sweep.cells": str(info.cells)}
+        run = client.create_run(self._experiment, run_name=info.name, tags=tags)
+        with tempfile.TemporaryDirectory() as folder:
+            card = Path(folder) / "corpus_card.md"
+            card.write_text(card_markdown(info.corpus), encoding="utf-8")
+            client.log_artifact(run.info.run_id, str(card))
+        for name, value in {
+            "dataset": info.corpus.name,
+            "corpus_digest": info.corpus.digest,
+            "questions_digest": info.corpus.questions_digest,
+        }.items():
+            client.log_param(run.info.run_id, name, value)
+        return str(run.info.run_id)
+
+    def _settle_children(self) -> dict[str, str]:
+        """Cells that are finished already, by key; children that a killed process left open are marked as failed."""
+        client, finished, token = self._use(), {}, None
+        while True:
+            page = client.search_runs([self._experiment], f"tags.`mlflow.parentRunId` = '{self._parent}'", max_results=1000, page_token=token)
+            for run in page:
+                if run.info.status == "RUNNING":
+                    client.set_tag(run.info.run_id, "chunk_sweep.problem", "the process ended before this cell did")
+                    client.set_terminated(run.info.run_id, status="FAILED")
+                elif run.info.status == "FINISHED":
+                    finished[run.data.tags.get(TAG_CELL, "")] = run.info.run_id
+            token = page.token
+            if not token:
+                return finished
+
+    def cell_started(self, cell: Cell, key: str) -> None:
+        """Open the cell's run, so that it shows while it works and is seen to have failed if the process dies."""
+        with _store_errors(self.address):
+            self._runs[key] = self._create_child(cell, key)
+
+    def _create_child(self, cell: Cell, key: str, **tags: str) -> str:
+        client = self._use()
+        run = client.create_run(self._experiment, run_name=cell.label, tags={"mlflow.parentRunId": self._parent, TAG_CELL: key, **tags})
+        params = _params(cell)
+        if self._corpus is not None:
+            params["dataset"] = self._corpus.name
+        client.log_batch(run.info.run_id, params=_param_entities(params))
+        return str(run.info.run_id)
+
+    def cell_finished(self, result: CellResult, files: Path) -> None:
+        """Metrics, tables and configuration of a cell; a cell reused from an earlier sweep becomes a child of this one too."""
+        with _store_errors(self.address):
+            client, run_id = self._use(), self._runs.get(result.key)
+            if run_id is None:
+                run_id = self._runs[result.key] = self._create_child(result.cell, result.key, **{TAG_REUSED: "true"})
+            elif client.get_run(run_id).info.status == "FINISHED":
+                return
+            client.log_batch(run_id, metrics=_metric_entities(result), tags=_tag_entities({"chunk_digest": result.chunk_digest}))
+            if result.warnings:
+                client.set_tag(run_id, "mlflow.note.content", "\n".join(f"- {line}" for line in result.warnings)[:_NOTE_LIMIT])
+            self._log_files(run_id, result, files)
+            client.set_terminated(run_id, status="FINISHED")
+
+    def _log_files(self, run_id: str, result: CellResult, files: Path) -> None:
+        client = self._use()
+        for name in ("result.json", "config.json"):
+            client.log_artifact(run_id, str(files / name))
+        table = result.questions
+        if self.store_text and self._corpus is not None:
+            table = table.assign(question=[question.text for question in self._corpus.questions])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "questions.parquet"
+            table.to_parquet(path, index=False)
+            client.log_artifact(run_id, str(path))
+
+    def cell_failed(self, cell: Cell, key: str, problem: str) -> None:
+        """Mark the cell's run as failed, with the reason."""
+        with _store_errors(self.address):
+            run_id = self._runs.pop(key, None) or self._create_child(cell, key)
+            self._use().set_tag(run_id, "chunk_sweep.problem", problem[:_VALUE_LIMIT])
+            self._use().set_terminated(run_id, status="FAILED")
+
+    def finish(self, outcome: SweepOutcome) -> None:
+        """The verdict, the curves over size, the files; the parent is FAILED where a cell failed."""
+        with _store_errors(self.address):
+            client = self._use()
+            client.set_tag(self._parent, "mlflow.note.content", outcome.note[:_NOTE_LIMIT])
+            client.log_batch(self._parent, metrics=_curve_entities(outcome.curves))
+            for name, value in outcome.metrics.items():
+                client.log_metric(self._parent, name, value)
+            for path in outcome.files:
+                client.log_artifact(self._parent, str(path))
+            for key, tags in outcome.tags.items():
+                if key in self._runs:
+                    client.log_batch(self._runs[key], tags=_tag_entities(tags))
+            client.set_terminated(self._parent, status="FINISHED" if outcome.complete else "FAILED")
+
+    def abort(self) -> None:
+        """Mark the sweep as killed; the same command goes on with it."""
+        if self._client is not None and self._parent:
+            with _store_errors(self.address):
+                self._client.set_terminated(self._parent, status="KILLED")
+
+    def where(self) -> Mapping[str, Any]:
+        """URI, experiment and parent run."""
+        return {"tracker": "mlflow", "uri": self.address, "experiment_id": self._experiment, "run_id": self._parent, "store_text": self.store_text}
+
+    def _use(self) -> MlflowClient:
+        if self._client is None:
+            raise StoreError("the tracker was not started")
+        return self._client
+
+
+def _params(cell: Cell) -> dict[str, str]:
+    axes = ("strategy", "size", "overlap", "unit", "embedder", "retriever")
+    flat = {name: str(getattr(cell, name)) for name in axes if getattr(cell, name) is not None}
+    config = json.dumps(cell.config, sort_keys=True, ensure_ascii=False)
+    return {**flat, "config": config if len(config) <= _VALUE_LIMIT else "see config.json"}
+
+
+def _param_entities(params: Mapping[str, str]) -> list[Param]:
+    from mlflow.entities import Param
+
+    return [Param(name, value) for name, value in params.items()]
+
+
+def _tag_entities(tags: Mapping[str, str]) -> list[RunTag]:
+    from mlflow.entities import RunTag
+
+    return [RunTag(name, value) for name, value in tags.items()]
+
+
+def _metric_entities(result: CellResult) -> list[Metric]:
+    import time
+
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    flat = [Metric(name, value, now, 0) for name in LOGGED_METRICS if (value := result.metrics.get(name)) is not None]
+    stepped = []
+    for name, pattern in STEPPED_METRICS.items():
+        for metric, value in result.metrics.items():
+            if value is not None and (found := pattern.fullmatch(metric)):
+                stepped.append(Metric(name, value, now, int(found[1])))
+    return flat + stepped
+
+
+def _curve_entities(curves: Mapping[str, list[tuple[int, float]]]) -> list[Metric]:
+    import time
+
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    return [Metric(name, value, now, step) for name, points in curves.items() for step, value in points]

@@ -1,0 +1,208 @@
+"""The contract of harness.retrieval.base for every YAML in conf/retriever, and dense search against a reference in plain NumPy."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import ConfigError, PartError
+from harness.retrieval import dense
+from harness.retrieval.base import Queries, Retriever, Shelf
+from harness.retrieval.controls import RandomRetriever
+from harness.retrieval.dense import DenseRetriever
+from harness.types import Candidates, Ints, Probes, Ranking, Vectors
+
+CONF = Path(__file__).resolve().parents[2] / "conf" / "retriever"
+RETRIEVERS = sorted(path.stem for path in CONF.glob("*.yaml"))
+NO_PROBES = Probes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def load_retriever(name: str) -> Retriever:
+    fields = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    module, _, attribute = fields.pop("_target_").rpartition(".")
+    made: Retriever = getattr(importlib.import_module(module), attribute)(**fields)
+    return made
+
+
+def unit_vectors(random: np.random.Generator, count: int, dim: int = 16) -> Vectors:
+    found = random.standard_normal((count, dim)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+class Case:
+    """`chunks` chunks over `documents` documents, a share of them word for word copies of others; questions behind `groups` filters.
+
+    Filter 0 lets everything through, filter 1 nothing, the others a few documents each.
+    """
+
+    def __init__(self, seed: int, *, chunks: int, questions: int, documents: int = 7, groups: int = 4) -> None:
+        random = np.random.default_rng(seed)
+        self.doc: Ints = np.sort(random.integers(0, documents, chunks)).astype(np.int64)
+        vectors = unit_vectors(random, chunks)
+        if chunks:
+            copies = random.random(chunks) < 0.4
+            vectors[copies] = vectors[random.integers(0, min(chunks, 5), int(copies.sum()))]
+        masks = random.random((groups, documents)) < 0.3
+        masks[0], masks[1:2] = True, False
+        self.shelf = Shelf(self.doc, tuple(f"chunk {number}" for number in range(chunks)), vectors)
+        self.queries = Queries(tuple(f"question {number}" for number in range(questions)), unit_vectors(random, questions))
+        self.candidates = Candidates(random.integers(0, groups, questions).astype(np.int64), masks)
+        pairs = 3 * questions if chunks else 0
+        self.probes = Probes(
+            random.integers(0, max(questions, 1), pairs).astype(np.int64), random.integers(0, max(chunks, 1), pairs).astype(np.int64)
+        )
+
+    def pool(self, question: int) -> Ints:
+        return np.flatnonzero(self.candidates.documents[self.candidates.group[question]][self.doc])
+
+    def scores(self, question: int) -> np.ndarray:
+        """In float64, rounded so that equal vectors tie and rounding elsewhere does not matter."""
+        return np.round(self.shelf.vectors.astype(np.float64) @ self.queries.vectors[question].astype(np.float64), 6)
+
+
+def search(case: Case, retriever: Retriever, depth: int, probes: Probes = NO_PROBES) -> Ranking:
+    return retriever.build(case.shelf).search(case.queries, case.candidates, depth, probes)
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+@pytest.mark.parametrize("depth", [0, 1, 6, 1000])
+@pytest.mark.parametrize(("chunks", "questions"), [(0, 3), (1, 2), (60, 12), (60, 0)])
+def test_the_contract(name: str, depth: int, chunks: int, questions: int) -> None:
+    case = Case(chunks + questions, chunks=chunks, questions=questions)
+    ranking = search(case, load_retriever(name), depth, case.probes)
+    assert len(ranking) == questions
+    assert ranking.indptr[0] == 0
+    assert ranking.indptr[-1] == len(ranking.chunk) == len(ranking.score)
+    assert np.isfinite(ranking.score).all()
+    for question in range(questions):
+        pool = case.pool(question)
+        rows = slice(ranking.indptr[question], ranking.indptr[question + 1])
+        assert ranking.candidates[question] == len(pool)
+        assert len(ranking.chunk[rows]) == min(depth, len(pool)) == len(set(ranking.chunk[rows].tolist()))
+        assert set(ranking.chunk[rows].tolist()) <= set(pool.tolist())
+        assert (np.diff(ranking.score[rows]) <= 0).all()
+    assert len(ranking.probe_score) == len(ranking.probe_below) == len(ranking.probe_tied) == len(case.probes.chunk)
+    again = search(case, load_retriever(name), depth, case.probes)
+    assert np.array_equal(again.chunk, ranking.chunk)
+
+
+def agrees(case: Case, ranking: Ranking, depth: int) -> bool:
+    """Whether order, statistics and probes are those of a plain sort of all scores."""
+    for question in range(len(ranking)):
+        pool, scores = case.pool(question), case.scores(question)
+        best = pool[np.argsort(-scores[pool], kind="stable")][:depth]
+        rows = slice(ranking.indptr[question], ranking.indptr[question + 1])
+        if not np.array_equal(ranking.chunk[rows], best) or not np.allclose(ranking.score[rows], scores[best], atol=2e-6):
+            return False
+        if len(pool):
+            exact = case.shelf.vectors[pool].astype(np.float64) @ case.queries.vectors[question].astype(np.float64)
+            if not np.isclose(ranking.score_mean[question], exact.mean(), atol=1e-6):
+                return False
+            if not np.isclose(ranking.score_m2[question], ((exact - exact.mean()) ** 2).sum(), rtol=1e-5, atol=1e-6):
+                return False
+    for number, (question, chunk) in enumerate(zip(ranking.probes.question, ranking.probes.chunk, strict=True)):
+        pool, scores = case.pool(question), case.scores(question)
+        held = chunk in pool
+        expected = ((scores[pool] < scores[chunk]).sum(), (scores[pool] == scores[chunk]).sum()) if held else (-1, -1)
+        if (ranking.probe_below[number], ranking.probe_tied[number]) != expected or np.isnan(ranking.probe_score[number]) == held:
+            return False
+    return True
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), chunks=st.integers(0, 150), questions=st.integers(0, 25), depth=st.integers(1, 60))
+def test_dense_search_is_a_stable_sort_of_all_scores(seed: int, chunks: int, questions: int, depth: int) -> None:
+    case = Case(seed, chunks=chunks, questions=questions)
+    assert agrees(case, search(case, DenseRetriever(), depth, case.probes), depth)
+
+
+@pytest.mark.parametrize("limit", ["_BLOCK_SCORES", "_QUERIES_AT_ONCE", "_DEEPEST", "_ROWS_COMPARED"])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    case = Case(8, chunks=400, questions=60, groups=3)
+    monkeypatch.setattr("harness.retrieval.scores._SLAB_SCORES", 900)
+    monkeypatch.setattr(dense, limit, 7)
+    assert agrees(case, search(case, DenseRetriever(), 20, case.probes), 20)
+
+
+def test_the_comparison_notices_a_shuffled_index() -> None:
+    """Every check of `agrees` fails where vectors belong to other chunks: without this the tests above would prove nothing."""
+    case = Case(3, chunks=90, questions=12)
+    shuffled = replace(case.shelf, vectors=np.roll(case.shelf.vectors, 1, axis=0))
+    ranking = DenseRetriever().build(shuffled).search(case.queries, case.candidates, 10, case.probes)
+    assert not agrees(case, ranking, 10)
+
+
+def test_copies_tie_exactly_and_keep_their_order_at_the_cut() -> None:
+    """One vector at 2,000 places of 5,000, wherever a matrix product puts them: all the same score, first come first."""
+    random = np.random.default_rng(11)
+    vectors = unit_vectors(random, 5000, 384)
+    places = np.sort(random.choice(5000, 2000, replace=False))
+    vectors[places] = vectors[places[0]]
+    asked = vectors[places[:1]] + 0.01 * unit_vectors(random, 7, 384)
+    everything = Candidates(np.zeros(7, dtype=np.int64), np.ones((1, 1), dtype=bool))
+    index = DenseRetriever().build(Shelf(np.zeros(5000, dtype=np.int64), ("",) * 5000, vectors))
+    probes = Probes(np.arange(7), places[[0, 1, 9, 99, 500, 1000, 1999]])
+    ranking = index.search(Queries(("",) * 7, asked), everything, 30, probes)
+    assert np.array_equal(ranking.chunk.reshape(7, 30), np.tile(places[:30], (7, 1)))
+    assert (ranking.score.reshape(7, 30).std(axis=1) == 0).all()
+    assert ranking.probe_tied.tolist() == [2000] * 7
+    assert ranking.probe_below.tolist() == [3000] * 7
+
+
+def test_many_probes_of_one_question_stand_as_one_by_one() -> None:
+    case = Case(21, chunks=120, questions=2, groups=1)
+    every = Probes(np.ones(120, dtype=np.int64), np.arange(120))
+    assert agrees(case, search(case, DenseRetriever(), 5, every), 5)
+
+
+def test_equal_scores_have_no_spread_at_all() -> None:
+    shelf = Shelf(np.zeros(9, dtype=np.int64), ("same",) * 9, np.tile(unit_vectors(np.random.default_rng(1), 1), (9, 1)))
+    queries = Queries(("q",), unit_vectors(np.random.default_rng(2), 1))
+    ranking = DenseRetriever().build(shelf).search(queries, Candidates(np.zeros(1, dtype=np.int64), np.ones((1, 1), dtype=bool)), 4, NO_PROBES)
+    assert ranking.chunk.tolist() == [0, 1, 2, 3]
+    assert ranking.score_m2.tolist() == [0.0]
+
+
+def test_rows_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "_multipliers", lambda count: np.zeros(count, dtype=np.uint64))
+    case = Case(4, chunks=80, questions=9)
+    assert agrees(case, search(case, DenseRetriever(), 12, case.probes), 12)
+
+
+def test_filters_of_one_document_each_are_ranked_within_it() -> None:
+    case = Case(5, chunks=300, questions=40, documents=40)
+    case.candidates = Candidates(np.arange(40, dtype=np.int64), np.eye(40, dtype=bool))
+    assert agrees(case, search(case, DenseRetriever(), 100, case.probes), 100)
+
+
+@pytest.mark.parametrize(("vectors", "problem"), [(np.zeros((2, 4), np.float32), "one row a chunk"), (np.full((3, 4), np.nan, np.float32), "NaN")])
+def test_vectors_that_cannot_be_searched_are_refused(vectors: Vectors, problem: str) -> None:
+    with pytest.raises(PartError, match=problem):
+        DenseRetriever().build(Shelf(np.zeros(3, dtype=np.int64), ("a", "b", "c"), vectors))
+
+
+def test_index_bytes_count_every_chunk() -> None:
+    assert DenseRetriever().build(Case(2, chunks=50, questions=1).shelf).nbytes == 50 * 16 * 4
+
+
+def test_random_rankings_follow_their_seed_and_favour_no_place() -> None:
+    case = Case(6, chunks=20, questions=2000, groups=1)
+    ranking = search(case, RandomRetriever(seed=1), 1)
+    assert np.bincount(ranking.chunk, minlength=20).min() > 50
+    assert not np.array_equal(ranking.chunk, search(case, RandomRetriever(seed=2), 1).chunk)
+    assert np.isnan(ranking.score_mean).all()
+    with pytest.raises(ConfigError, match="retriever.seed=-1"):
+        RandomRetriever(seed=-1)
+
+
+def test_every_retriever_is_loaded_by_its_yaml() -> None:
+    made: list[Any] = [load_retriever(name) for name in RETRIEVERS]
+    assert {"DenseRetriever", "RandomRetriever"} <= {type(part).__name__ for part in made}
