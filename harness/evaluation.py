@@ -10,15 +10,17 @@ import pandas as pd
 
 from harness.chunking import digest
 from harness.experiment import Experiment, Retrieved
-from harness.metrics.held import relevant
 from harness.metrics.controls import random_ranking
 from harness.metrics.cost import cost
+from harness.metrics.held import relevant
 from harness.metrics.scoring import Scores, score
 from harness.statistics.bootstrap import Resampler, document_of, intervals, resampler
 from harness.types import Cell, CellResult, Corpus
 from harness.units import measure_all
 
 FEW_QUESTIONS = 20
+TRUNCATION = "the embedder reads"
+"""How the warning on unread tokens begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,9 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
         lines.append(sampler.warning)
     cut = retrieved.facts.get("truncated_token_share", 0.0)
     if cut > 0:
-        reads = f"the embedder reads {experiment.embedder.limit} tokens of a chunk"
-        lines.append(f"{reads}: {retrieved.facts['truncated_chunk_share']:.0%} of the chunks are longer, {cut:.1%} of all tokens were never read")
+        share = retrieved.facts["truncated_chunk_share"]
+        reads = f"{TRUNCATION} {experiment.embedder.limit} tokens of a chunk"
+        lines.append(f"{reads}: {share:.0%} of the chunks are longer, {cut:.1%} of all tokens were never read")
     answerable = int(scores.questions["answerable"].sum())
     if answerable < FEW_QUESTIONS:
         lines.append(f"only {answerable} answerable questions: differences of this sweep are mostly chance")

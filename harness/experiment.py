@@ -12,8 +12,8 @@ import numpy as np
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
 from harness.embedding.base import Embedder, Progress
-from harness.metrics.held import Copies, Relevance, relevant
-
+from harness.metrics.held import Relevance, relevant
+from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
 from harness.retrieval.base import Index, Queries, Retriever, Shelf
 from harness.types import Candidates, ChunkSet, Corpus, Embedded, Ints, Ranking

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.course import Course, Failure, Impossible
 from harness.errors import HarnessError, StoreError
 from harness.evaluation import Scoring, evaluate
 from harness.experiment import Experiment, Retrieved, can_be_scored, retrieve
@@ -29,38 +30,6 @@ class Planned:
     ranking_key: str
     experiment: Experiment
     scoring: Scoring
-
-
-@dataclass(frozen=True)
-class Impossible:
-    """A combination of the grid that can't exist, and why."""
-
-    cell: Cell
-    reason: str
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A cell that raised, in one line."""
-
-    cell: Cell
-    problem: str
-    expected: bool
-
-
-@dataclass
-class SweepRun:
-    """What became of every cell of the grid. `results` holds one entry a distinct cell, in grid order."""
-
-    results: list[CellResult] = field(default_factory=list)
-    ran: list[str] = field(default_factory=list)
-    reused: list[str] = field(default_factory=list)
-    twins: list[tuple[Cell, str]] = field(default_factory=list)
-    impossible: list[Impossible] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    stopped: bool = False
 
 
 class Listener(Protocol):
@@ -105,9 +74,9 @@ class Runner:
     rerun: bool = False
     note_failure: Callable[[Cell, BaseException], None] = lambda cell, error: None
 
-    def run(self, plans: Sequence[Planned | Impossible], info: SweepInfo) -> SweepRun:
+    def run(self, plans: Sequence[Planned | Impossible], info: SweepInfo) -> Course:
         """Run the grid. A failing cell does not stop the others; Ctrl-C ends the sweep after marking it."""
-        began, run = time.perf_counter(), SweepRun()
+        began, run = time.perf_counter(), Course()
         run.impossible = [plan for plan in plans if isinstance(plan, Impossible)]
         distinct = self._distinct([plan for plan in plans if isinstance(plan, Planned)], run)
         self.listener.sweep_started(len(distinct))
@@ -122,7 +91,7 @@ class Runner:
         run.seconds = time.perf_counter() - began
         return run
 
-    def finish(self, outcome: SweepOutcome, run: SweepRun) -> None:
+    def finish(self, outcome: SweepOutcome, run: Course) -> None:
         """Tell the tracker how the sweep came out."""
         self._tell(lambda: self.tracker.finish(outcome), run)
 
@@ -130,7 +99,7 @@ class Runner:
         """Where the cell with this key keeps its files."""
         return self.outputs / "cells" / key[:20]
 
-    def _distinct(self, plans: Sequence[Planned], run: SweepRun) -> list[Planned]:
+    def _distinct(self, plans: Sequence[Planned], run: Course) -> list[Planned]:
         first: dict[str, Planned] = {}
         for plan in plans:
             if plan.key in first:
@@ -139,7 +108,7 @@ class Runner:
                 first[plan.key] = plan
         return list(first.values())
 
-    def _one(self, plan: Planned, finished: CellResult | None, run: SweepRun) -> None:
+    def _one(self, plan: Planned, finished: CellResult | None, run: Course) -> None:
         if finished is not None:
             run.reused.append(plan.key)
             self._keep(replace(finished, cell=plan.cell), run, reused=True)
@@ -154,12 +123,12 @@ class Runner:
             run.ran.append(plan.key)
             self._keep(result, run, reused=False)
 
-    def _keep(self, result: CellResult, run: SweepRun, *, reused: bool) -> None:
+    def _keep(self, result: CellResult, run: Course, *, reused: bool) -> None:
         run.results.append(result)
         self._tell(lambda: self.tracker.cell_finished(result, self.cell_folder(result.key)), run)
         self.listener.cell_finished(result, reused)
 
-    def _fail(self, plan: Planned, error: Exception, run: SweepRun) -> None:
+    def _fail(self, plan: Planned, error: Exception, run: Course) -> None:
         first = str(error).strip().splitlines()[0] if str(error).strip() else ""
         problem = first if isinstance(error, HarnessError) else f"{type(error).__name__}: {first}"
         failure = Failure(plan.cell, problem, isinstance(error, HarnessError))
@@ -184,7 +153,7 @@ class Runner:
         write_retrieved(place, fresh)
         return fresh
 
-    def _tell(self, act: Callable[[], None], run: SweepRun) -> None:
+    def _tell(self, act: Callable[[], None], run: Course) -> None:
         """Tell the tracker; where it can't be reached, warn once a message and go on: the files hold everything."""
         try:
             act()

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.chunking.overlap import resolve_overlap
+from harness.curves import Curves, column, curves
 from harness.errors import ConfigError
-from harness.evaluation import Scoring, resampler_for
-from harness.statistics.bootstrap import Resampler, interval
+from harness.evaluation import TRUNCATION, Scoring, resampler_for
+from harness.statistics.bootstrap import Resampler
 from harness.statistics.paired import Paired, paired, tie_group
 from harness.statistics.sizing import sizing
-from harness.types import CellResult, Floats
-
-COMMON_FLOOR = 0.2
-"""Sizes with less answer existence than this are drawn, but do not shrink the set of questions that a curve compares sizes on."""
+from harness.types import Bools, CellResult, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +44,6 @@ class Standing:
     behind_high: float
     p: float
     tied: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One size of a curve: a value with its interval, and the number of questions behind it."""
-
-    size: int
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True)
-class Curves:
-    """The size-discrimination curve of one strategy x overlap x embedder. `discrimination` is on the questions that all its sizes can answer."""
-
-    strategy: str
-    overlap: str
-    embedder: str
-    limit: float | None
-    existence: tuple[Point, ...]
-    complete: tuple[Point, ...]
-    discrimination: tuple[Point, ...]
-
-    @property
-    def name(self) -> str:
-        """For legends and MLflow: strategy, embedder, overlap."""
-        return f"{self.strategy} {self.embedder} overlap {self.overlap}"
 
 
 @dataclass(frozen=True)
@@ -124,12 +93,13 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
     if not ranked:
         return Summary(select, (), None, None, None, (), np.nan, None, 0, "", (), tuple(warnings))
     resampler = resampler_for(ranked[0].questions, scoring)
-    values = np.stack([_column(result, select.metric) for result in ranked])
+    values = np.stack([column(result, select.metric) for result in ranked])
+    defined: Bools = np.asarray(~np.isnan(values).any(axis=0))
     standings = _standings(ranked, values, select, resampler)
     cheapest = min((item for item in standings if item.tied), key=_cost)
     baseline = _baseline(standings, select)
     rival = standings[min(1, len(standings) - 1)]
-    sized = sizing(_column(standings[0].result, select.metric) - _column(rival.result, select.metric), resampler)
+    sized = sizing(column(standings[0].result, select.metric) - column(rival.result, select.metric), resampler)
     return Summary(
         select,
         tuple(standings),
@@ -140,7 +110,7 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
         sized.smallest,
         sized.needed,
         sized.n,
-        clusters_of(resampler),
+        clusters_of(resampler, defined),
         tuple(curves(results, resampler)),
         tuple([*warnings, *_shared_warnings(ranked)]),
     )
@@ -167,11 +137,12 @@ def _standings(ranked: Sequence[CellResult], values: Floats, select: Select, res
     return sorted(found, key=lambda item: (item is not best, -item.value))
 
 
-def clusters_of(resampler: Resampler) -> str:
-    """How questions were drawn for the intervals, in words."""
-    if len(resampler.groups) > 1:
-        return f"drawn by document and by question text, {resampler.clusters} of the fewer"
-    return "drawn one by one" if resampler.clusters == len(resampler) else f"drawn by document, {resampler.clusters} clusters"
+def clusters_of(resampler: Resampler, defined: Bools) -> str:
+    """How the `defined` questions are drawn for the intervals, in words."""
+    sizes = [len(np.unique(group[defined])) for group in resampler.groups]
+    if len(sizes) > 1:
+        return f"drawn by document and by question text: {sizes[0]} and {sizes[1]} clusters"
+    return "drawn one by one" if sizes[0] == int(defined.sum()) else f"drawn by document: {sizes[0]} clusters"
 
 
 def _with_values(results: Sequence[CellResult], metric: str) -> tuple[list[CellResult], list[CellResult]]:
@@ -181,11 +152,6 @@ def _with_values(results: Sequence[CellResult], metric: str) -> tuple[list[CellR
             raise ConfigError("select.metric", metric, f"must have a value for each question, for example {', '.join(usable[:8])}")
     ranked = [result for result in results if result.metrics.get(metric) is not None]
     return ranked, [result for result in results if result.metrics.get(metric) is None]
-
-
-def _column(result: CellResult, metric: str) -> Floats:
-    column: Floats = result.questions[metric].to_numpy(dtype=np.float64)
-    return column
 
 
 def _bound(result: CellResult, metric: str, side: str) -> float:
@@ -210,7 +176,7 @@ def _gap(chosen: Standing, baseline: Standing | None, metric: str, resampler: Re
     """How far the chosen cell is ahead of the baseline, paired."""
     if baseline is None or baseline.result.key == chosen.result.key:
         return None
-    return paired(_column(chosen.result, metric), _column(baseline.result, metric), resampler)
+    return paired(column(chosen.result, metric), column(baseline.result, metric), resampler)
 
 
 def _same_chunks(results: Sequence[CellResult]) -> tuple[tuple[str, ...], ...]:
@@ -221,66 +187,31 @@ def _same_chunks(results: Sequence[CellResult]) -> tuple[tuple[str, ...], ...]:
 
 
 def _shared_warnings(results: Sequence[CellResult]) -> list[str]:
-    """Each warning once, with the cells it holds for."""
+    """Each warning once, with the cells it holds for; what embedders did not read in one line an embedder."""
     cells: dict[str, list[str]] = defaultdict(list)
     for result in results:
         for line in result.warnings:
-            cells[line].append(result.cell.label)
+            if not line.startswith(TRUNCATION):
+                cells[line].append(result.cell.label)
     lines = []
     for line, labels in cells.items():
-        where = (
-            "every cell"
-            if len(labels) == len(results) and len(labels) > 1
-            else ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
-        )
-        lines.append(f"{line} ({where})")
-    return lines
+        everywhere = len(labels) == len(results) and len(labels) > 1
+        lines.append(f"{line} ({'every cell' if everywhere else _some(labels)})")
+    return [*lines, *_unread(results)]
 
 
-def curves(results: Sequence[CellResult], resampler: Resampler) -> list[Curves]:
-    """A curve for every strategy x overlap (as typed) x embedder that was measured at two sizes or more."""
-    groups: dict[tuple[str, str, str, str, str], dict[int, CellResult]] = defaultdict(dict)
+def _unread(results: Sequence[CellResult]) -> list[str]:
+    shares: dict[tuple[str, float], list[tuple[float, str]]] = defaultdict(list)
     for result in results:
-        cell = result.cell
-        if cell.size is not None:
-            overlap = str(cell.config.get("overlap", cell.overlap))
-            groups[(cell.strategy, overlap, cell.embedder, cell.retriever, cell.unit)][cell.size] = result
-    found = []
-    for (strategy, overlap, embedder, _, unit), by_size in groups.items():
-        if len(by_size) > 1:
-            ordered = [by_size[size] for size in sorted(by_size)]
-            limit = ordered[0].metrics.get("embedder_limit") if unit == "tokens" else None
-            found.append(
-                Curves(
-                    strategy,
-                    overlap,
-                    embedder,
-                    limit,
-                    tuple(_point(result, "answer_existence", None, resampler) for result in ordered),
-                    tuple(_point(result, "complete_within_2048", None, resampler) for result in ordered),
-                    _discrimination(ordered, resampler),
-                )
-            )
-    return found
+        share = result.metrics.get("truncated_token_share") or 0.0
+        if share > 0:
+            shares[(result.cell.embedder, result.metrics.get("embedder_limit") or 0.0)].append((share, result.cell.label))
+    return [
+        f"{embedder} reads {limit:.0f} tokens of a chunk; never read: "
+        + _some([f"{share:.1%} of all tokens in {label}" for share, label in sorted(found, reverse=True)])
+        for (embedder, limit), found in shares.items()
+    ]
 
 
-def _discrimination(ordered: Sequence[CellResult], resampler: Resampler) -> tuple[Point, ...]:
-    able = [result for result in ordered if (result.metrics.get("answer_existence") or 0.0) >= COMMON_FLOOR]
-    if not able:
-        return ()
-    common = ~np.isnan(np.stack([_column(result, "discrimination") for result in able])).any(axis=0)
-    return tuple(_point(result, "discrimination", common, resampler) for result in ordered)
-
-
-def _point(result: CellResult, metric: str, among: np.ndarray | None, resampler: Resampler) -> Point:
-    size = result.cell.size or 0
-    if metric not in result.questions.columns:
-        return Point(size, np.nan, np.nan, np.nan, 0)
-    values = _column(result, metric)
-    if among is not None:
-        values = np.where(among, values, np.nan)
-    n = int((~np.isnan(values)).sum())
-    if not n:
-        return Point(size, np.nan, np.nan, np.nan, 0)
-    low, high = interval(values, resampler)
-    return Point(size, float(np.nanmean(values)), low, high, n)
+def _some(labels: Sequence[str], shown: int = 3) -> str:
+    return ", ".join(labels[:shown]) + (f" and {len(labels) - shown} more" if len(labels) > shown else "")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentencex import get_sentence_boundaries
 
 from harness.chunking import Pieces, chunk_documents, digest, resolve_overlap
 from harness.chunking.base import Chunker
@@ -103,6 +104,15 @@ def test_sentences_are_packed_and_overlap_by_whole_sentences() -> None:
     assert chunks_of(SentenceChunker(100, 90), text) == [text]
 
 
+@settings(max_examples=100, deadline=None)
+@given(lengths=st.lists(st.integers(1, 12), min_size=1, max_size=30), size=st.integers(1, 60), share=st.floats(0, 0.99))
+def test_every_chunk_brings_a_new_sentence(lengths: list[int], size: int, share: float) -> None:
+    text = " ".join("X" + "y" * length + "." for length in lengths)
+    pieces = SentenceChunker(size, int(size * share)).split(text, CharUnit().measure(text))
+    assert (np.diff(pieces.start) > 0).all()
+    assert (np.diff(pieces.end) > 0).all()
+
+
 def test_n_sentences_a_chunk_ignore_size() -> None:
     text = "A dog ran. It was late. Nobody saw. The gate stood open."
     counted = SentenceChunker(7, 3, sentences_per_chunk=2)
@@ -133,6 +143,10 @@ def test_sentence_starts_in_several_scripts_and_far_into_a_text() -> None:
     assert sentence_starts(text, "ja").tolist() == [at for block in range(900) for at in (block * 20, block * 20 + 4, block * 20 + 12) if at]
     arabic = "أين المفتاح؟ المفتاح هنا. شكرا."
     assert [arabic[at:].split()[0] for at in sentence_starts(arabic, "ar")] == ["المفتاح", "شكرا."]
+    english = "We met Mr. Stone at No. 5 for 3.5 hours. Was it late? It was! " * 500
+    whole = [int(boundary["start_index"]) for boundary in get_sentence_boundaries("en", english)][1:]
+    for front in range(20):
+        assert (sentence_starts("x" * front + english, "en") - front).tolist() == whole, "where a window ends does not matter"
     assert sentence_starts("word " * 5000, "en").tolist() == []
     assert sentence_starts("", "en").tolist() == []
 
@@ -263,7 +277,7 @@ def test_overlap_in_units_or_as_a_share(typed: str | int, size: int, units: int)
     assert resolve_overlap(typed, size) == units
 
 
-@pytest.mark.parametrize("typed", [0.1, 40.0, 1.5, float("nan"), "abc", "", "%", "-5", -5, "100%", "250%", "1e1%", "10 %", "٣", True, None])
+@pytest.mark.parametrize("typed", [0.1, 40.0, 1.5, float("nan"), "abc", "", "%", "-5", -5, "100%", "250%", "1e1%", "10 %", "٣", "٣%", True, None])
 def test_other_overlaps_are_refused(typed: object) -> None:
     with pytest.raises(ConfigError, match=r"overlap=.*(share|%)"):
         resolve_overlap(typed, 100)  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def test_nothing_is_embedded_twice_in_a_process_or_after_it(tmp_path: Path) -> N
     inner = Counting()
     embedder = with_cache(inner, tmp_path, max_bytes=PLENTY)
     first = embedder.embed(TEXTS, "passage")
-    again = embedder.embed(TEXTS + ["another gauge"], "query")
+    again = embedder.embed([*TEXTS, "another gauge"], "query")
     assert (inner.worked, again.cached.sum(), bool(first.cached.any())) == (96, 95, False)
     later = Counting()
     third = with_cache(later, tmp_path, max_bytes=PLENTY).embed(TEXTS, "passage")

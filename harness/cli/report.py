@@ -27,7 +27,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.sweep == "list":
         stored = results.sweeps(options.outputs)
-        print_lines([f"{item.name}  {item.record['status']}  {len(item.record['cells'])} cells  {item.record['name']}" for item in stored] or ["no sweeps yet"])
+        print_lines(
+            [f"{item.name}  {item.record['status']}  {len(item.record['cells'])} cells  {item.record['name']}" for item in stored]
+            or ["no sweeps yet"]
+        )
         return 0
     stored_sweep = results.sweep(options.outputs, options.sweep)
     chosen = stored_sweep.record["select"]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from harness.embedding.reading import Inputs, TokenIds
+from harness.embedding.tokens import UNLIMITED
 from harness.embedding.weights import ModelFiles
 from harness.errors import ModelError
 from harness.types import Ints, Vectors
@@ -75,11 +76,11 @@ class Engine:
     def check_reading(self, name: str, max_length: int | None, probe: TokenIds) -> None:
         """Compare how long and how the model reads with what the harness feeds it; `probe` is what the harness read of `PROBE`.
 
-        Raises ModelError where the model reads less than `max_length`; a tokenizer that reads otherwise is logged.
+        Raises ModelError where the model reads less than `max_length` (None: no limit); a tokenizer that reads otherwise is logged.
         """
         theirs = self.model.max_seq_length
-        if max_length is not None and theirs is not None and theirs < max_length:
-            raise ModelError(f"{name}: reads at most {theirs} tokens, but max_length is {max_length}; set embedder.max_length={int(theirs)}")
+        if theirs is not None and theirs < (UNLIMITED if max_length is None else max_length):
+            raise ModelError(f"{name}: reads at most {theirs} tokens, which its files do not say; set embedder.max_length={int(theirs)}")
         if not self._static and self.model.tokenizer(PROBE, verbose=False)["input_ids"] != probe.tolist():
             _log.warning("%s: sentence-transformers tokenises otherwise than the model's tokenizer.json, which is used here", name)
 

@@ -147,7 +147,7 @@ def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind,
         done += int(lengths[rows].sum())
         if progress is not None:
             progress(done, total)
-    if progress is not None and not len(missing):
+    if progress is not None and total and not len(missing):
         progress(total, total)
     cached = np.ones(len(texts), dtype=bool)
     cached[inputs.first[missing]] = False

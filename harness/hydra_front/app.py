@@ -13,12 +13,13 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from harness.bundled import bundled_folder
+from harness.course import Impossible
 from harness.errors import ConfigError, HarnessError
 from harness.hydra_front import launcher, preflight, schema
 from harness.hydra_front.build import Workshop, build_part, plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.session import Session
-from harness.runner import Impossible, Planned
+from harness.runner import Planned
 from harness.sweep import Select
 
 _status = [0]
@@ -63,8 +64,8 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
     console = SweepConsole(select.metric)
     console.planning(len(configs))
     workshop = Workshop(outputs, first.cache_gigabytes)
-    plans = _plans(configs, hydra_nodes, workshop)
     tracker = build_part("tracking", first.tracking)
+    plans = _plans(configs, hydra_nodes, workshop)
     name = hydra_nodes[0].runtime.choices.get("experiment") or "sweep"
     session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command())
     values, status = session.run(plans)

@@ -15,13 +15,15 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness import provenance
 from harness.chunking.overlap import resolve_overlap
+from harness.course import Impossible
 from harness.embedding import with_cache
 from harness.embedding.base import Embedder
 from harness.errors import ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
-from harness.runner import Impossible, Planned
+from harness.metrics.labels import Copies
+from harness.runner import Planned
 from harness.types import Candidates, Cell, Corpus
 from harness.units import unit_by_name
 from harness.units.base import Unit
@@ -120,10 +122,11 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
 
 def _with_amount(node: DictConfig, amount: int) -> DictConfig:
     """The strategy's node with `overlap` as a whole number of units (the root keeps it as it was typed)."""
-    plain = OmegaConf.to_container(node, resolve=True)
+    plain: Any = OmegaConf.to_container(node, resolve=True)
     if isinstance(plain, dict) and "overlap" in plain:
         plain["overlap"] = amount
-    return OmegaConf.create(plain)
+    settled: DictConfig = OmegaConf.create(plain)
+    return settled
 
 
 def _numbers(key: str, values: Any) -> tuple[int, ...]:
@@ -133,10 +136,11 @@ def _numbers(key: str, values: Any) -> tuple[int, ...]:
     return numbers
 
 
-def _copies(value: str) -> str:
-    if value not in ("any", "labelled"):
+def _copies(value: str) -> Copies:
+    choices: dict[str, Copies] = {"any": "any", "labelled": "labelled"}
+    if value not in choices:
         raise ConfigError("scoring.copies", value, "any or labelled")
-    return value
+    return choices[value]
 
 
 def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: int, extras: str) -> Cell:

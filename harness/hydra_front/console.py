@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from harness.course import Failure
 from harness.report.tables import headings, leaderboard, number
 from harness.report.verdict import Section, duration
-from harness.runner import Failure
 from harness.sweep import Summary
 from harness.types import Cell, CellResult
 

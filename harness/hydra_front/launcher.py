@@ -21,7 +21,7 @@ GridFunction = Callable[[Sequence[DictConfig]], Sequence[float]]
 _grid: list[GridFunction] = []
 
 
-class SweepLauncher(Launcher):
+class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
     """Composes every job, then hands the grid over whole. A job never raises here: failures are told by the sweep itself."""
 
     # Hydra takes plugins only from modules named hydra_plugins.*; `register` makes such a module in memory, so that the project needs no second

@@ -12,11 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from harness.course import Course, Impossible
 from harness.hydra_front.console import SweepConsole, print_summary
 from harness.report.figures import size_discrimination
 from harness.report.tables import full_leaderboard
 from harness.report.verdict import note, sections
-from harness.runner import Impossible, Planned, Runner, SweepRun, corpus_facts
+from harness.runner import Planned, Runner, corpus_facts
 from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import SCHEMA_VERSION, write_json, write_text
@@ -82,7 +83,7 @@ class Session:
         complete = all((self.outputs / "cells" / plan.key[:20] / "result.json").exists() for plan in planned)
         return FilesOnly(told["tracking"]) if same and complete and not self.rerun else self.tracker
 
-    def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: SweepRun) -> None:
+    def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: Course) -> None:
         if summary.standings:
             write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
         write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
@@ -91,7 +92,7 @@ class Session:
             for suffix in ("png", "svg"):
                 figure.savefig(folder / f"size_discrimination.{suffix}", dpi=150)
 
-    def _outcome(self, folder: Path, summary: Summary, run: SweepRun) -> SweepOutcome:
+    def _outcome(self, folder: Path, summary: Summary, run: Course) -> SweepOutcome:
         names = ("leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg")
         curves: dict[str, list[tuple[int, float]]] = {}
         for curve in summary.curves:
@@ -109,7 +110,7 @@ class Session:
         files = tuple(folder / name for name in names if (folder / name).exists())
         return SweepOutcome(note(summary, run), curves, files, tags, metrics, complete=not run.failures)
 
-    def _record(self, info: SweepInfo, summary: Summary, run: SweepRun, tracker: Tracker) -> dict[str, Any]:
+    def _record(self, info: SweepInfo, summary: Summary, run: Course, tracker: Tracker) -> dict[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "status": "stopped" if run.stopped else "failed" if run.failures else "finished",

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from harness.sweep import Curves, Point
+from harness.curves import Curves, Point
 
 # Okabe and Ito's palette: told apart with any colour vision (jfly.uni-koeln.de/color).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

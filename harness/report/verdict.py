@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.course import Course
 from harness.report.tables import headings, leaderboard, markdown, number
-from harness.runner import SweepRun
 from harness.sweep import Standing, Summary
 
 _NAMED = 6
@@ -21,7 +21,7 @@ class Section:
     lines: tuple[str, ...]
 
 
-def course(run: SweepRun) -> str:
+def course(run: Course) -> str:
     """How many cells ran, were reused, skipped or failed, in one line."""
     parts = [f"{len(run.ran)} ran"]
     if run.reused:
@@ -43,7 +43,7 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
 
 
-def sections(summary: Summary, run: SweepRun, next_steps: Sequence[str] = ()) -> list[Section]:
+def sections(summary: Summary, run: Course, next_steps: Sequence[str] = ()) -> list[Section]:
     """Everything that the end of a sweep says, in order."""
     parts = [
         Section("Cells", (course(run), *_not_run(run))),
@@ -66,7 +66,7 @@ def result_sections(summary: Summary) -> list[Section]:
     return [part for part in parts if part.lines]
 
 
-def _not_run(run: SweepRun) -> list[str]:
+def _not_run(run: Course) -> list[str]:
     lines = [f"impossible: {item.cell.label}: {item.reason}" for item in run.impossible]
     lines += [f"twin: {cell.label} makes the same cell as {label}" for cell, label in run.twins]
     return lines + [f"FAILED: {item.cell.label}: {item.problem}" for item in run.failures]
@@ -157,7 +157,7 @@ def _edges(summary: Summary) -> list[str]:
     return []
 
 
-def note(summary: Summary, run: SweepRun) -> str:
+def note(summary: Summary, run: Course) -> str:
     """The verdict and the leaderboard in Markdown, for MLflow's page and verdict.md."""
     lines = []
     for section in sections(summary, run):

@@ -45,6 +45,7 @@ def chunks_of(doc: Ints, documents: Bools) -> Ints:
 def group_rows(candidates: Candidates) -> Iterator[tuple[Ints, Bools]]:
     """The questions of each group that has any, with its row of documents."""
     order = np.argsort(candidates.group, kind="stable")
-    groups, first = np.unique(candidates.group[order], return_index=True)
-    for group, rows in zip(groups, np.split(order, first[1:]), strict=True):
-        yield rows.astype(np.int64), candidates.documents[group]
+    groups, counts = np.unique(candidates.group, return_counts=True)
+    ends = np.cumsum(counts)
+    for group, count, end in zip(groups, counts, ends, strict=True):
+        yield order[end - count : end].astype(np.int64), candidates.documents[group]

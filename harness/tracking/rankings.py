@@ -48,7 +48,7 @@ def read_retrieved(place: Path) -> Retrieved | None:
 
 def _chunks(table: pa.Table, notes: Mapping[str, int]) -> ChunkSet:
     context = tuple(table["context"].to_pylist()) if "context" in table.column_names else None
-    return ChunkSet(*(table[name].to_numpy() for name in _CHUNK_COLUMNS), context=context, notes=notes)
+    return ChunkSet(**{name: table[name].to_numpy() for name in _CHUNK_COLUMNS}, context=context, notes=notes)
 
 
 def _ranking(ranking: pa.Table, questions: pa.Table, probes: pa.Table) -> Ranking:

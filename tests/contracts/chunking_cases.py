@@ -86,7 +86,12 @@ def check_contract(text: str, chunker: Chunker, measure: Unit, overlap: int, siz
     if size is None:
         assert pieces.notes.get("unbounded", 0) == len(spans)
     else:
-        assert int(np.count_nonzero(ruler.size(start, end) > size)) == pieces.notes.get("oversize", 0)
+        large = ruler.size(start, end) > size
+        steps = ruler.cuts.searchsorted(end, side="left") - ruler.cuts.searchsorted(start, side="right") + 1
+        assert int(np.count_nonzero(large & (steps == 1))) == pieces.notes.get("oversize", 0)
+        declared = sum(count for note, count in pieces.notes.items() if note != "oversize")
+        assert int(np.count_nonzero(large & (steps > 1))) <= declared, "a chunk over size could have been divided"
+    assert (np.diff(end) >= 0).all(), "ends never fall"
     shared = ruler.size(start[1:], end[:-1])
     assert shared.max(initial=0) <= overlap
     return pieces
