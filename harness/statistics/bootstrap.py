@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from harness.types import Corpus, Floats, Ints, Question
@@ -15,6 +17,9 @@ SEED = 20261
 FEWEST_CLUSTERS = 20
 _BLOCK = 1 << 22
 """Weights held at a time (32 MiB in float64)."""
+_KEPT = 1 << 25
+"""Draws kept between calls (64 MiB)."""
+Counts = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,12 @@ class Resampler:
 
     def weights(self) -> Iterator[Floats]:
         """The weights (rows, n) of all resamples, in blocks of rows."""
-        random = np.random.default_rng(self.seed)
         rows = max(1, _BLOCK // max(len(self), 1))
-        for first in range(0, self.resamples, rows):
-            count = min(rows, self.resamples - first)
-            out = np.ones((count, len(self)))
-            for group in self.groups:
-                out *= _draw(random, count, _size(group))[:, group]
+        sizes = tuple(_size(group) for group in self.groups)
+        for blocks in _draws(self.seed, self.resamples, sizes, rows):
+            out = np.ones((len(blocks[0]), len(self)))
+            for group, drawn in zip(self.groups, blocks, strict=True):
+                out *= drawn[:, group]
             yield out
 
 
@@ -56,12 +60,27 @@ def _size(group: Ints) -> int:
     return int(group.max(initial=-1)) + 1
 
 
-def _draw(random: np.random.Generator, rows: int, clusters: int) -> Floats:
+def _draws(seed: int, resamples: int, sizes: tuple[int, ...], rows: int) -> Iterable[tuple[Counts, ...]]:
+    """Blocks of how often each cluster is drawn. The cells of a sweep share them, so they are kept where they are small."""
+    drawing = _blocks(seed, resamples, sizes, rows)
+    return _kept(seed, resamples, sizes, rows) if resamples * sum(sizes) <= _KEPT else drawing
+
+
+@lru_cache(maxsize=2)
+def _kept(seed: int, resamples: int, sizes: tuple[int, ...], rows: int) -> tuple[tuple[Counts, ...], ...]:
+    return tuple(_blocks(seed, resamples, sizes, rows))
+
+
+def _blocks(seed: int, resamples: int, sizes: tuple[int, ...], rows: int) -> Iterator[tuple[Counts, ...]]:
+    random = np.random.default_rng(seed)
+    for first in range(0, resamples, rows):
+        yield tuple(_draw(random, min(rows, resamples - first), size) for size in sizes)
+
+
+def _draw(random: np.random.Generator, rows: int, clusters: int) -> Counts:
     """How often each cluster is among `clusters` draws with replacement, (rows, clusters)."""
-    if not clusters:
-        return np.zeros((rows, 0))
     drawn = random.integers(0, clusters, (rows, clusters)) + np.arange(rows)[:, None] * clusters
-    return np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters).astype(np.float64)
+    return np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters).astype(np.uint16)
 
 
 def resampler_of(corpus: Corpus, *, resamples: int = RESAMPLES, seed: int = SEED) -> Resampler:

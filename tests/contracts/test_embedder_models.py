@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +101,20 @@ def test_weights_load_only_when_a_vector_is_missing() -> None:
 
 
 def test_the_number_of_threads_is_as_before(tiny_model_folder: Path) -> None:
+    """Also for threads that start later: torch hands them the number that was set last, by whichever thread."""
     import torch
 
+    def in_a_new_thread() -> int:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(torch.get_num_threads).result()
+
     before = torch.get_num_threads()
-    SentenceTransformerEmbedder(str(tiny_model_folder)).embed(["a few words"] * 3, "query")
-    assert torch.get_num_threads() == before
+    torch.set_num_threads(3)
+    try:
+        SentenceTransformerEmbedder(str(tiny_model_folder)).embed(["a few words"] * 3, "query")
+        assert (torch.get_num_threads(), in_a_new_thread()) == (3, 3)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_batches_hold_every_reading_once_within_the_budget() -> None:

@@ -161,6 +161,19 @@ def test_copies_tie_exactly_and_keep_their_order_at_the_cut(chunks: int, questio
     assert ranking.probe_below.tolist() == [chunks - count] * questions
 
 
+def test_rounding_costs_no_chunk_its_place() -> None:
+    """FAISS and NumPy round differently: the scores that are asked for are still all there, and are the highest in float64."""
+    random = np.random.default_rng(17)
+    vectors, asked = unit_vectors(random, 3000, 384), unit_vectors(random, 400, 384)
+    everything = Candidates(np.zeros(400, dtype=np.int64), np.ones((1, 1), dtype=bool))
+    index = DenseRetriever().build(Shelf(np.zeros(3000, dtype=np.int64), ("",) * 3000, vectors))
+    ranking = index.search(Queries(("",) * 400, asked), everything, 25, NO_PROBES)
+    assert (np.diff(ranking.indptr) == 25).all()
+    exact = asked.astype(np.float64) @ vectors.T.astype(np.float64)
+    np.testing.assert_allclose(ranking.score.reshape(400, 25), -np.sort(-exact, axis=1)[:, :25], atol=1e-6)
+    np.testing.assert_allclose(ranking.score, exact[np.repeat(np.arange(400), 25), ranking.chunk], atol=1e-6)
+
+
 def test_many_probes_of_one_question_stand_as_one_by_one() -> None:
     case = Case(21, chunks=120, questions=2, groups=1)
     every = Probes(np.ones(120, dtype=np.int64), np.arange(120))
