@@ -97,8 +97,8 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
         lines.append(f"only {answerable} answerable questions: differences of this sweep are mostly chance")
     if len(retrieved.chunks) <= max(experiment.ks):
         lines.append(f"only {len(retrieved.chunks)} chunks: retrieving {max(experiment.ks)} returns everything")
-    for name, count in retrieved.chunks.notes.items():
-        lines.append(f"{count} chunks are declared exceptions to the size: {name}")
+    if oversize := retrieved.chunks.notes.get("oversize", 0):
+        lines.append(f"{oversize} chunks are larger than size: nothing that the strategy may cut at could divide them")
     many = int(metrics.get("questions_multi_document") or 0)
     if many:
         lines.append(f"{many} questions need several documents: they are left out of existence, hit rate, MRR, nDCG and attribution")

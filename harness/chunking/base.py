@@ -2,9 +2,9 @@
 
 A chunker is a frozen dataclass whose fields are its parameters, already resolved to whole units. `split` gives spans of one document:
 
-- a chunk is `text[start:end]`, never a rewritten string; starts never fall, no span stands twice, none is blank (white space only);
-- each chunk measures at most `size` units by the ruler, or is a declared exception counted in `notes` (an unsplittable character, a table; a
-  strategy that counts something else notes that all of its chunks are unbounded);
+- a chunk is `text[start:end]`, never a rewritten string; starts and ends never fall, no span stands twice, none is blank;
+- each chunk measures at most `size` units by the ruler, or is counted in `notes` as a declared exception: "oversize" is one that nothing allowed
+  could divide (with the settings of conf/strategy: a single step of the ruler), "unbounded" one of a strategy that doesn't go by size;
 - together they cover every character that is not white space;
 - neighbours share at most `overlap` units;
 - the same input gives the same output, in another process too; an empty or blank document gives no chunk;

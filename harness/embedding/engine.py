@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -91,16 +92,17 @@ class Engine:
             yield from self._run(workers, inputs, work)
 
     def _run(self, workers: ThreadPoolExecutor, inputs: Inputs, work: list[Ints]) -> Iterator[tuple[Ints, Vectors]]:
+        """In the order of `work`: what is kept of an interrupted run is then a whole number of batches from the front, so that the rest forms the
+        same batches again and gives the same bits."""
         waiting = iter(work)
-        running: dict[Future[Vectors], Ints] = {}
+        running: deque[tuple[Ints, Future[Vectors]]] = deque()
         while True:
-            while len(running) < 2 * self._workers and (rows := next(waiting, None)) is not None:
-                running[workers.submit(self._forward, inputs, rows)] = rows
+            while len(running) < 4 * self._workers and (rows := next(waiting, None)) is not None:
+                running.append((rows, workers.submit(self._forward, inputs, rows)))
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield running.pop(future), future.result()
+            rows, future = running.popleft()
+            yield rows, future.result()
 
     def _forward(self, inputs: Inputs, rows: Ints) -> Vectors:
         import torch

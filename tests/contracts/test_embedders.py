@@ -84,3 +84,16 @@ def test_identity_is_the_same_for_the_same_parts(embedder: Encoder, request: pyt
     changes: dict[str, Any] = {"model": str(tiny_model_folder)} if name == "sentence_transformer" else {}
     assert load_embedder(name, **changes).identity == embedder.identity
     assert embedder.identity
+
+
+def test_work_taken_up_after_its_first_blocks_comes_out_the_same_bit_for_bit(embedder: Encoder) -> None:
+    texts = [f"Gauge {number} is read {'again ' * (number % 40)}in the evening." for number in range(300)]
+    inputs = embedder.read(texts, "passage")
+    rows = np.arange(len(inputs.keys))
+    blocks = list(embedder.vectors(inputs, rows))
+    whole = np.empty((len(rows), embedder.dim), dtype=np.float32)
+    for places, vectors in blocks:
+        whole[places] = vectors
+    done = np.concatenate([places for places, _ in blocks[: len(blocks) // 2]]) if len(blocks) > 1 else np.zeros(0, dtype=np.int64)
+    for places, vectors in embedder.vectors(inputs, np.setdiff1d(rows, done)):
+        assert np.array_equal(whole[places], vectors)
