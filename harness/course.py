@@ -26,7 +26,7 @@ class Failure:
 
 @dataclass
 class Course:
-    """What became of every cell of the grid. `results` holds one entry a distinct cell, in grid order."""
+    """What became of every cell of the grid. `results` holds one entry a distinct cell, in grid order; `untracked`: the tracker gave up."""
 
     results: list[CellResult] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
@@ -37,3 +37,4 @@ class Course:
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     stopped: bool = False
+    untracked: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from harness.metrics.cost import cost
 from harness.metrics.held import relevant
 from harness.metrics.scoring import Scores, score
 from harness.statistics.bootstrap import Resampler, document_of, intervals, resampler
-from harness.types import Cell, CellResult, Corpus
-from harness.units import measure_all
+from harness.types import Answer, Candidates, Cell, CellResult, ChunkSet, Corpus, Document, Evidence, Question, Span
+from harness.units import WordUnit, measure_all
 
 FEW_QUESTIONS = 20
 TRUNCATION = "the embedder reads"
@@ -35,6 +35,19 @@ def resampler_for(questions: pd.DataFrame, scoring: Scoring) -> Resampler:
     """The resampler behind every interval and comparison on these questions, from the columns `document` and `text_group` of a question table."""
     documents = [None if number < 0 else number for number in questions["document"].tolist()]
     return resampler(documents, [str(group) for group in questions["text_group"].tolist()], resamples=scoring.resamples, seed=scoring.seed)
+
+
+def question_metrics(ks: Sequence[int], budgets: Sequence[int]) -> list[str]:
+    """The metrics with a value for each question at these ks and budgets: what a toy corpus is scored on."""
+    corpus = Corpus("toy", (Document("toy", "one"),), (Question("toy", "which", (Answer((Evidence(Span(0, 0, 3)),)),)),), "", "")
+    edge = np.zeros(1, dtype=np.int64)
+    chunks = ChunkSet(edge, edge, edge + 3, edge, edge + 3)
+    candidates = Candidates(edge, np.ones((1, 1), dtype=bool))
+    rulers = [WordUnit().measure("one")]
+    scores = score(
+        corpus, chunks, candidates, relevant(corpus, chunks, candidates), random_ranking(chunks, candidates, 1), rulers, ks=ks, budgets=budgets
+    )
+    return [name for name in scores.questions.columns if name in scores.summary]
 
 
 def _dependence(corpus: Corpus) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -99,13 +99,19 @@ def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float
 
 def _search_deep(experiment: Experiment, chunks: ChunkSet, index: Index, queries: Queries, relevance: Relevance) -> Ranking:
     """Search as deep as the largest k and budget need: doubled until every question has read its budget or has no candidate left."""
-    budget, widest = max(experiment.budgets), max(experiment.ks)
     tokens = _budget_tokens(experiment, chunks)
-    depth = 2 * widest + int(1.5 * budget / max(float(tokens.mean()) if len(tokens) else 1.0, 1.0))
-    while True:
+    for depth in _depths(experiment, tokens):
         ranking = index.search(queries, experiment.candidates, depth, relevance.probes)
-        if deep_enough(ranking, chunks, tokens, budget, widest):
-            return ranking
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), max(experiment.ks)):
+            break
+    return ranking
+
+
+def _depths(experiment: Experiment, tokens: Ints) -> Iterator[int]:
+    """Depths to try, `tokens` being those of all chunks: one that is mostly enough, then twice as deep each time."""
+    depth = 2 * max(experiment.ks) + int(1.5 * max(experiment.budgets) / max(float(tokens.mean()) if len(tokens) else 1.0, 1.0))
+    while True:
+        yield depth
         depth *= 2
 
 
@@ -128,9 +134,28 @@ def _budget_tokens(experiment: Experiment, chunks: ChunkSet) -> Ints:
     return measure(rulers, chunks.doc, chunks.returned_start, chunks.returned_end)
 
 
-def can_be_scored(experiment: Experiment, retrieved: Retrieved) -> bool:
-    """Whether a stored ranking still serves: it answers the probes of today's labels, and goes deep enough for today's ks and budgets."""
-    chunks, ranking = retrieved.chunks, retrieved.ranking
+def fitted(experiment: Experiment, stored: Retrieved) -> Retrieved | None:
+    """What was stored, cut to what a fresh search would give, so that a result never depends on what was asked before; None where it does not serve.
+
+    It serves where it answers the probes of today's labels, and goes deep enough for today's ks and budgets.
+    """
+    chunks, whole = stored.chunks, stored.ranking
     probes = relevant(experiment.corpus, chunks, experiment.candidates, copies=experiment.copies).probes
-    same = np.array_equal(probes.question, ranking.probes.question) and np.array_equal(probes.chunk, ranking.probes.chunk)
-    return same and deep_enough(ranking, chunks, _budget_tokens(experiment, chunks), max(experiment.budgets), max(experiment.ks))
+    if not (np.array_equal(probes.question, whole.probes.question) and np.array_equal(probes.chunk, whole.probes.chunk)):
+        return None
+    tokens = _budget_tokens(experiment, chunks)
+    for depth in _depths(experiment, tokens):
+        if (np.diff(whole.indptr) < np.minimum(depth, whole.candidates)).any():
+            return None
+        ranking = _first(whole, depth)
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), max(experiment.ks)):
+            break
+    return replace(stored, ranking=ranking)
+
+
+def _first(ranking: Ranking, depth: int) -> Ranking:
+    """The first `depth` places of every question."""
+    counts = np.diff(ranking.indptr)
+    keep = np.arange(len(ranking.chunk)) - np.repeat(ranking.indptr[:-1], counts) < depth
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(counts, depth))]).astype(np.int64)
+    return replace(ranking, indptr=indptr, chunk=ranking.chunk[keep], score=ranking.score[keep])

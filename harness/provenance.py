@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 _OWN = "harness"
@@ -40,15 +41,24 @@ def _imports(module: str) -> tuple[str, ...]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (source := _absolute(node, module, path)):
+            found.add(source)
+            found.update(f"{source}.{alias.name}" for alias in node.names)
     return tuple(sorted(found))
+
+
+def _absolute(node: ast.ImportFrom, module: str, path: Path) -> str | None:
+    """The module that `from … import` names, relative ones from where `module` stands."""
+    if not node.level:
+        return node.module
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    above = package[: len(package) - node.level + 1]
+    return ".".join([*above, *([node.module] if node.module else [])]) or None
 
 
 @cache
 def _closure(module: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The modules of the same top package that `module` reaches by imports (itself included), and the outside packages they name."""
+    """The modules of people's own (itself and this project included) that `module` reaches by imports, and the installed packages they name."""
     root = module.split(".")[0]
     own, outside, waiting = set[str](), set[str](), [module]
     while waiting:
@@ -58,15 +68,17 @@ def _closure(module: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         own.add(current)
         for name in _imports(current):
             top = name.split(".")[0]
-            if top in (root, _OWN):
+            if top in sys.stdlib_module_names:
+                continue
+            if top in (root, _OWN) or top not in _distributions():  # what no distribution holds has no version: its source speaks for it
                 waiting.append(name)
-            elif top not in sys.stdlib_module_names:
+            else:
                 outside.add(top)
     return tuple(sorted(own)), tuple(sorted(outside))
 
 
 def source_digest(modules: Iterable[str]) -> str:
-    """sha256 over the source of `modules` and of every module of ours that they import."""
+    """sha256 over the source of `modules` and of every module that they import and that no installed distribution holds."""
     files = {name: path for module in modules for name in _closure(module)[0] if (path := _file_of(name)) is not None}
     digest = hashlib.sha256()
     for name in sorted(files):
@@ -87,26 +99,44 @@ def library_versions(modules: Iterable[str]) -> dict[str, str]:
 
 
 def describe(part: Any) -> Any:
-    """A part as plain data that changes whenever its results may: its `identity` where it has one, else its class and fields."""
+    """A part as plain data that changes whenever its results may: its `identity` where it has one, else its class and fields.
+
+    Equal in every process: nothing of it depends on an address in memory or on the order of a set.
+    """
     identity = getattr(part, "identity", None)
     if isinstance(identity, str):
         return {"identity": identity}
-    if is_dataclass(part) and not isinstance(part, type):
-        values = {field.name: describe(getattr(part, field.name)) for field in fields(part) if field.compare}
-        return {"class": f"{type(part).__module__}.{type(part).__qualname__}", **values}
+    if isinstance(part, str | int | float | bool | None):
+        return part
     if isinstance(part, list | tuple):
         return [describe(item) for item in part]
+    if isinstance(part, set | frozenset):
+        return sorted((describe(item) for item in part), key=repr)
     if isinstance(part, dict):
         return {str(key): describe(value) for key, value in part.items()}
-    return part if isinstance(part, str | int | float | bool | None) else repr(part)
+    if isinstance(part, type | FunctionType):
+        return f"{part.__module__}.{part.__qualname__}"
+    return _described_by_fields(part)
+
+
+def _described_by_fields(part: Any) -> Any:
+    if is_dataclass(part):
+        values = {field.name: getattr(part, field.name) for field in fields(part) if field.compare}
+    elif hasattr(part, "__dict__"):
+        values = vars(part)
+    else:
+        return repr(part)
+    return {"class": f"{type(part).__module__}.{type(part).__qualname__}", **{name: describe(value) for name, value in values.items()}}
 
 
 def modules_of(parts: Iterable[Any]) -> list[str]:
-    """The modules in which the classes of `parts` (and of the parts they hold) are written."""
+    """The modules in which the classes of `parts` (and of the parts they hold, alone or in lists) are written."""
     found: set[str] = set()
-    for part in parts:
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop()
         found.add(type(part).__module__)
-        if is_dataclass(part) and not isinstance(part, type):
-            inner = [getattr(part, field.name) for field in fields(part)]
-            found.update(modules_of(item for item in inner if is_dataclass(item)))
+        held = [getattr(part, field.name) for field in fields(part)] if is_dataclass(part) else list(getattr(part, "__dict__", {}).values())
+        flat = [item for value in held for item in (value if isinstance(value, list | tuple) else [value])]
+        waiting.extend(item for item in flat if is_dataclass(item) and not isinstance(item, type))
     return sorted(found - {"builtins"})

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from harness.course import Course, Failure, Impossible
 from harness.errors import HarnessError, StoreError
 from harness.evaluation import Scoring, evaluate
-from harness.experiment import Experiment, Retrieved, can_be_scored, retrieve
+from harness.experiment import Experiment, Retrieved, fitted, retrieve
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import read_cell, write_cell
 from harness.tracking.rankings import read_retrieved, write_retrieved
@@ -80,8 +80,8 @@ class Runner:
         run.impossible = [plan for plan in plans if isinstance(plan, Impossible)]
         distinct = self._distinct([plan for plan in plans if isinstance(plan, Planned)], run)
         self.listener.sweep_started(len(distinct))
-        found = {} if self.rerun else {plan.key: result for plan in distinct if (result := read_cell(self.cell_folder(plan.key))) is not None}
-        self._tell(lambda: self.tracker.start(info), run)
+        found = {} if self.rerun else {plan.key: result for plan in distinct if (result := self._finished(plan.key)) is not None}
+        run.untracked = not self._tell(lambda: self.tracker.start(info), run)
         try:
             for plan in distinct:
                 self._one(plan, found.get(plan.key), run)
@@ -98,6 +98,10 @@ class Runner:
     def cell_folder(self, key: str) -> Path:
         """Where the cell with this key keeps its files."""
         return self.outputs / "cells" / key[:20]
+
+    def _finished(self, key: str) -> CellResult | None:
+        result = read_cell(self.cell_folder(key))
+        return result if result is not None and result.key == key else None
 
     def _distinct(self, plans: Sequence[Planned], run: Course) -> list[Planned]:
         first: dict[str, Planned] = {}
@@ -147,14 +151,16 @@ class Runner:
     def _retrieved(self, plan: Planned) -> Retrieved:
         place = self.outputs / "rankings" / plan.ranking_key[:20]
         stored = None if self.rerun else read_retrieved(place)
-        if stored is not None and can_be_scored(plan.experiment, stored):
-            return stored
+        if stored is not None and (served := fitted(plan.experiment, stored)) is not None:
+            return served
         fresh = retrieve(plan.experiment, self.listener.stage, self.listener.tokens)
         write_retrieved(place, fresh)
         return fresh
 
-    def _tell(self, act: Callable[[], None], run: Course) -> None:
-        """Tell the tracker; where it can't be reached, warn once a message and go on: the files hold everything."""
+    def _tell(self, act: Callable[[], None], run: Course) -> bool:
+        """Tell the tracker; where that fails, warn once a message and go on: the files hold everything. One that did not start is left alone."""
+        if run.untracked:
+            return False
         try:
             act()
         except StoreError as error:
@@ -162,6 +168,8 @@ class Runner:
             if line not in run.warnings:
                 run.warnings.append(line)
                 self.listener.warn(line)
+            return False
+        return True
 
 
 def corpus_facts(corpus: Corpus) -> Mapping[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,12 @@ from harness.statistics.bootstrap import Resampler
 from harness.statistics.paired import Paired, paired, tie_group
 from harness.statistics.sizing import sizing
 from harness.types import Bools, CellResult, Floats
+
+
+_NOT_BETTER = re.compile(
+    r"(half_answer|chunking_miss|ranking_miss|assembled)_rate_at_\d+|claim_above_exception_rate|unreached_share|context_tokens_at_\d+|oracle_\w+"
+)
+"""Metrics of questions whose highest value is not the best, or says nothing of retrieval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +152,18 @@ def clusters_of(resampler: Resampler, defined: Bools) -> str:
     return "drawn one by one" if sizes[0] == int(defined.sum()) else f"drawn by document: {sizes[0]} clusters"
 
 
+def check_metric(metric: str, known: Collection[str]) -> None:
+    """Raise ConfigError where a winner can't be chosen by `metric`: not one of the `known` metrics of questions, or not better the higher it is."""
+    usable = [name for name in known if not _NOT_BETTER.fullmatch(name)]
+    if metric not in usable:
+        shown = [name for name in usable if name.startswith("complete_")] or usable[:8]
+        problem = "not a metric that is better the higher it is" if metric in known else "not a metric with a value for each question"
+        raise ConfigError("select.metric", metric, f"{problem}; for example {', '.join(shown)} would do")
+
+
 def _with_values(results: Sequence[CellResult], metric: str) -> tuple[list[CellResult], list[CellResult]]:
     for result in results:
-        if metric not in result.questions.columns:
-            usable = [name for name in result.questions.columns if name in result.metrics]
-            raise ConfigError("select.metric", metric, f"must have a value for each question, for example {', '.join(usable[:8])}")
+        check_metric(metric, [name for name in result.questions.columns if name in result.metrics])
     ranked = [result for result in results if result.metrics.get(metric) is not None]
     return ranked, [result for result in results if result.metrics.get(metric) is None]
 

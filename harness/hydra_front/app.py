@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from harness.bundled import bundled_folder
+from harness.chunking.overlap import resolve_overlap
 from harness.course import Impossible
 from harness.errors import ConfigError, HarnessError
+from harness.evaluation import question_metrics
 from harness.hydra_front import launcher, preflight, schema
 from harness.hydra_front.build import Workshop, build_part, plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.session import Session
 from harness.runner import Planned
-from harness.sweep import Select
+from harness.sweep import Select, check_metric
 
 _status = [0]
 
@@ -60,17 +62,29 @@ def _guarded(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -
 
 def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> list[float]:
     first = configs[0]
-    select, outputs = _select(first), Path(first.outputs).expanduser()
-    console = SweepConsole(select.metric)
+    _same_for_all(configs)
+    outputs = Path(first.outputs).expanduser()
+    console = SweepConsole(first.select.metric)
     console.planning(len(configs))
     workshop = Workshop(outputs, first.cache_gigabytes)
     tracker = build_part("tracking", first.tracking)
     plans = _plans(configs, hydra_nodes, workshop)
+    select = _select(first, plans)
     name = hydra_nodes[0].runtime.choices.get("experiment") or "sweep"
     session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command())
     values, status = session.run(plans)
     _status[0] = max(_status[0], status)
     return [values.get(plan.key, math.nan) if isinstance(plan, Planned) else math.nan for plan in plans]
+
+
+_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun")
+
+
+def _same_for_all(configs: Sequence[DictConfig]) -> None:
+    """These say what becomes of the sweep as a whole, so they have no values by cell."""
+    for name in _FOR_THE_SWEEP:
+        if any(config[name] != configs[0][name] for config in configs):
+            raise ConfigError(name, "several values", "one value for the whole grid; run the command once for each")
 
 
 def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], workshop: Workshop) -> list[Planned | Impossible]:
@@ -97,14 +111,16 @@ def _extras(overrides: Sequence[list[str]]) -> list[str]:
     return [" ".join(f"{key}={words[key]}" for key in differing if key in words) for words in split]
 
 
-def _select(config: DictConfig) -> Select:
-    node: Any = OmegaConf.to_container(config.select, resolve=True)
-    baseline = node["baseline"]
-    alpha = float(node["alpha"])
-    if not 0 < alpha < 1:
-        raise ConfigError("select.alpha", alpha, "a share between 0 and 1, for example 0.05")
-    return Select(node["metric"], alpha, (str(baseline["strategy"]), int(baseline["size"]), str(baseline["overlap"])))
+def _select(config: DictConfig, plans: Sequence[Planned | Impossible]) -> Select:
+    """How the winner is chosen, refused before any work where it can't be."""
+    node, baseline = config.select, config.select.baseline
+    if not 0 < node.alpha < 1:
+        raise ConfigError("select.alpha", node.alpha, "a share between 0 and 1, for example 0.05")
+    for ks, budgets in {(plan.experiment.ks, plan.experiment.budgets) for plan in plans if isinstance(plan, Planned)}:
+        check_metric(node.metric, question_metrics(ks, budgets))
+    resolve_overlap(baseline.overlap, baseline.size)
+    return Select(node.metric, node.alpha, (baseline.strategy, baseline.size, baseline.overlap))
 
 
 def _command() -> str:
-    return " ".join(["chunk-sweep", "run", *sys.argv[1:]])
+    return shlex.join(["chunk-sweep", "run", *sys.argv[1:]])

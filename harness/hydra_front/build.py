@@ -23,6 +23,7 @@ from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
 from harness.metrics.labels import Copies
+from harness.metrics.scoring import families
 from harness.runner import Planned
 from harness.types import Candidates, Cell, Corpus
 from harness.units import unit_by_name
@@ -160,7 +161,7 @@ def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: 
 def ranking_key_of(experiment: Experiment) -> str:
     """Decides whether what retrieval gave can be used again: parts, data, the source of the parts and the versions of what they call."""
     parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.retriever)
-    modules = [*provenance.modules_of(parts), "harness.filters"]
+    modules = [*provenance.modules_of(parts), "harness.experiment", "harness.filters"]
     return _digest(
         {
             "parts": [provenance.describe(part) for part in parts],
@@ -173,7 +174,8 @@ def ranking_key_of(experiment: Experiment) -> str:
 
 
 def cell_key_of(ranking_key: str, experiment: Experiment, scoring: Scoring) -> str:
-    """Decides whether a result can be used again: the ranking's key, and all that scoring depends on."""
+    """Decides whether a result can be used again: the ranking's key, and all that scoring depends on, every family of metrics included."""
+    modules = ["harness.evaluation", "harness.corpus.copies", *(f"harness.metrics.{name}" for name in families())]
     return _digest(
         {
             "ranking": ranking_key,
@@ -182,8 +184,8 @@ def cell_key_of(ranking_key: str, experiment: Experiment, scoring: Scoring) -> s
             "copies": experiment.copies,
             "budget_unit": experiment.budget_unit.identity,
             "scoring": provenance.describe(scoring),
-            "source": provenance.source_digest(["harness.evaluation"]),
-            "libraries": provenance.library_versions(["harness.evaluation"]),
+            "source": provenance.source_digest(modules),
+            "libraries": provenance.library_versions(modules),
         }
     )
 

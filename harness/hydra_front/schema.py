@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import MISSING
+from omegaconf import MISSING, OmegaConf
 
 
 @dataclass
@@ -28,6 +29,24 @@ class ScoringConfig:
 
 
 @dataclass
+class BaselineConfig:
+    """The cell that stands beside the winner."""
+
+    strategy: str = MISSING
+    size: int = MISSING
+    overlap: str = MISSING
+
+
+@dataclass
+class SelectConfig:
+    """How the winner is chosen."""
+
+    metric: str = MISSING
+    alpha: float = MISSING
+    baseline: BaselineConfig = field(default_factory=BaselineConfig)
+
+
+@dataclass
 class RootConfig:
     """conf/config.yaml holds the values and says what they mean. `overlap` is text: an amount (40) or a share with its sign (10%)."""
 
@@ -35,7 +54,7 @@ class RootConfig:
     strategy: Any = MISSING
     embedder: Any = MISSING
     retriever: Any = MISSING
-    select: Any = MISSING
+    select: SelectConfig = field(default_factory=SelectConfig)
     tracking: Any = MISSING
     size: int = MISSING
     overlap: str = MISSING
@@ -48,5 +67,6 @@ class RootConfig:
 
 
 def register() -> None:
-    """Make the schema known to Hydra as `schema`."""
+    """Make the schema known to Hydra as `schema`, and the resolver that Hydra's own folders need."""
+    OmegaConf.register_new_resolver("chunk_sweep.home", lambda path: str(Path(path).expanduser()), replace=True)
     ConfigStore.instance().store(name="schema", node=RootConfig)

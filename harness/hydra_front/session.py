@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.course import Course, Impossible
+from harness.errors import StoreError
 from harness.hydra_front.console import SweepConsole, print_summary
 from harness.report.figures import size_discrimination
 from harness.report.tables import full_leaderboard
@@ -20,11 +21,14 @@ from harness.report.verdict import note, sections
 from harness.runner import Planned, Runner, corpus_facts
 from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
-from harness.tracking.files import SCHEMA_VERSION, write_json, write_text
+from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json, write_text
+from harness.tracking.names import safe_name
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, Corpus
 
 log = logging.getLogger("harness")
+STOPPED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,14 @@ class Session:
             found, failed = self._sweep(corpus, [*group, *impossible])
             values.update(found)
             status = max(status, failed)
+            if status == STOPPED:
+                break
         return values, status
 
     def _sweep(self, corpus: Corpus, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
         planned = [plan for plan in plans if isinstance(plan, Planned)]
         key = _sweep_key(planned)
-        folder = self.outputs / "sweeps" / f"{corpus.name}-{key[:12]}"
+        folder = folder_for(self.outputs / "sweeps" / f"{safe_name(corpus.name)}-{key[:12]}")
         info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
         with _log_file(folder / "sweep.log"):
             runner = Runner(self.outputs, self._tracker_for(folder, planned), self.console, self.rerun, _log_failure)
@@ -65,23 +71,24 @@ class Session:
                 self.console.close()
             summary = summarise(run.results, self.select, planned[0].scoring)
             self._keep(folder, info, summary, run)
-            runner.finish(self._outcome(folder, summary, run), run)
+            if not run.stopped:
+                runner.finish(self._outcome(folder, summary, run), run)
             write_json(folder / "sweep.json", self._record(info, summary, run, runner.tracker))
         print_summary(summary, sections(summary, run, self._next_steps(folder)), f"{corpus.name}: {len(summary.standings)} cells")
         values = {item.result.key: item.value for item in summary.standings}
-        return values, 130 if run.stopped else 1 if run.failures else 0
+        return values, STOPPED if run.stopped else 1 if run.failures else 0
 
     def _tracker_for(self, folder: Path, planned: Sequence[Planned]) -> Tracker:
         """Nobody needs to be told again of a sweep that was told to the same tracker already and has nothing new."""
-        try:
-            told = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return self.tracker
-        place = self.tracker.where()
-        same = told.get("schema_version") == SCHEMA_VERSION and told.get("status") == "finished" and not told.get("untracked", True)
-        same = same and all(told["tracking"].get(name) == place.get(name) for name in ("tracker", "uri", "store_text"))
-        complete = all((self.outputs / "cells" / plan.key[:20] / "result.json").exists() for plan in planned)
-        return FilesOnly(told["tracking"]) if same and complete and not self.rerun else self.tracker
+        told = _record_in(folder)
+        place, known = self.tracker.where(), told.get("tracking", {})
+        same = told.get("status") == "finished" and told.get("untracked") is False and told.get("select") == self._selection()
+        same = same and all(known.get(name) == place.get(name) for name in ("tracker", "uri", "store_text"))
+        complete = all(sealed(self.outputs / "cells" / plan.key[:20]) for plan in planned)
+        return FilesOnly(known) if same and complete and not self.rerun else self.tracker
+
+    def _selection(self) -> dict[str, Any]:
+        return {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline)}
 
     def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: Course) -> None:
         if summary.standings:
@@ -118,7 +125,7 @@ class Session:
             "key": info.key,
             "command": info.command,
             "corpus": corpus_facts(info.corpus),
-            "select": {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline)},
+            "select": self._selection(),
             "cells": [{"label": result.cell.label, "key": result.key, "status": "finished"} for result in run.results],
             "reused": run.reused,
             "impossible": [{"label": item.cell.label, "reason": item.reason} for item in run.impossible],
@@ -144,6 +151,15 @@ class Session:
         return [*steps, f"Again, without running anything: chunk-sweep report {folder.name} --outputs {self.outputs}"]
 
 
+def _record_in(folder: Path) -> dict[str, Any]:
+    """What an earlier run of the same sweep recorded; empty where there was none, or it can't be read."""
+    try:
+        found = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.get("schema_version") == SCHEMA_VERSION else {}
+
+
 def _by_corpus(plans: Sequence[Planned | Impossible]) -> list[tuple[Corpus, list[Planned]]]:
     groups: dict[int, tuple[Corpus, list[Planned]]] = {}
     for plan in plans:
@@ -160,8 +176,10 @@ class _log_file:  # noqa: N801  a context manager reads as a verb
     """Our log goes to the sweep's own file while it runs."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._handler = logging.FileHandler(path, encoding="utf-8")
+        try:
+            self._handler = logging.FileHandler(path, encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"{path}: can't write here ({error.strerror}); choose another folder with outputs=…") from error
         self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
 
     def __enter__(self) -> None:

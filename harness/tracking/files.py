@@ -5,8 +5,8 @@
       cells/KEY/      result.json questions.parquet config.json                                      what was measured on it
       sweeps/KEY/     sweep.json leaderboard.csv verdict.md figures sweep.log
 
-A folder appears whole or not at all: it is written beside its place and renamed. result.json carries a checksum of the table beside it, and
-parquet pages carry their own, so that a torn or altered file is noticed and counts as absent.
+A folder of rankings/ or cells/ appears whole or not at all: it is written beside its place and renamed. Its file SHA256SUMS (sha256sum -c reads
+it) has the checksum of every other file, so that a torn or altered folder is noticed and counts as absent.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import json
 import math
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +30,26 @@ from harness.errors import StoreError
 from harness.types import Cell, CellResult
 
 SCHEMA_VERSION = 1
+_SUMS = "SHA256SUMS"
+
+
+def folder_for(place: Path) -> Path:
+    """`place`, made if it is not there. Raises StoreError where it can't be."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{place}: can't write here ({error.strerror}); choose another folder with outputs=…") from error
+    return place
 
 
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
-    """A temporary folder that becomes `place` when the block ends without an exception, replacing what was there."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-    except OSError as error:
-        raise StoreError(f"{place.parent}: can't write here ({error.strerror}); choose another folder with outputs=…") from error
+    """A temporary folder that becomes `place`, sealed, when the block ends without an exception, replacing what was there."""
+    folder_for(place.parent)
+    draft = folder_for(_beside(place))
     try:
         yield draft
+        (draft / _SUMS).write_text(_sums(draft), encoding="utf-8")
         _swap(draft, place)
     except OSError as error:
         raise StoreError(f"{place}: can't write this result ({error.strerror})") from error
@@ -49,28 +57,46 @@ def whole_folder(place: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _swap(draft: Path, place: Path) -> None:
-    if place.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{place.name}-old-", dir=place.parent))
-        os.replace(place, old / "was")
-        os.replace(draft, place)
-        shutil.rmtree(old, ignore_errors=True)
-        return
+def _beside(place: Path) -> Path:
+    """A name of our own for what is to become `place`, in the same folder and with the rights that a person's own files have."""
+    return place.with_name(f".{place.name}-{uuid.uuid4().hex}")
+
+
+def _sums(folder: Path) -> str:
+    files = sorted(path for path in folder.iterdir() if path.name != _SUMS)
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+
+
+def sealed(place: Path) -> bool:
+    """Whether `place` is a folder that `whole_folder` wrote and that nobody altered since."""
     try:
+        return (place / _SUMS).read_bytes() == _sums(place).encode()
+    except OSError:
+        return False
+
+
+def _swap(draft: Path, place: Path) -> None:
+    """Where other processes put the same work here at the same time, the last or theirs stays: one is as good as the other."""
+    old = _beside(place)
+    try:
+        with suppress(FileNotFoundError):
+            os.replace(place, old)
         os.replace(draft, place)
     except OSError:
-        if not place.exists():  # otherwise another process finished the same work a moment ago: theirs is as good
+        if not place.exists():
             raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` so that the file is the old one or the new one, never half of it."""
+    draft = folder_for(path.parent) / _beside(path).name
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False, newline="") as draft:
-            draft.write(text)
-        os.replace(draft.name, path)
+        draft.write_text(text, encoding="utf-8", newline="")
+        os.replace(draft, path)
     except OSError as error:
+        draft.unlink(missing_ok=True)
         raise StoreError(f"{path}: can't write ({error.strerror})") from error
 
 
@@ -91,15 +117,15 @@ def finite(value: Any) -> Any:
 
 
 def write_table(path: Path, table: pd.DataFrame | pa.Table) -> None:
-    """Write a parquet file whose pages carry checksums."""
+    """Write a parquet file."""
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
-    pq.write_table(arrow, path, compression="zstd", write_page_checksum=True)
+    pq.write_table(arrow, path, compression="zstd")
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read such a file, verifying its checksums. Raises StoreError where it is absent, torn or altered."""
+    """Read such a file. Raises StoreError where it is absent or torn."""
     try:
-        return pq.read_table(path, page_checksum_verification=True)
+        return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"{path}: can't be read ({str(error).splitlines()[0]})") from error
 
@@ -120,22 +146,21 @@ def write_cell(place: Path, result: CellResult, corpus: Mapping[str, Any]) -> No
             "chunk_digest": result.chunk_digest,
             "histogram": dict(result.histogram),
             "corpus": dict(corpus),
-            "questions_sha256": hashlib.sha256((draft / "questions.parquet").read_bytes()).hexdigest(),
         }
         write_json(draft / "result.json", record)
 
 
 def read_cell(place: Path) -> CellResult | None:
-    """The finished cell under `place`; None where there is none or it is damaged."""
+    """The finished cell under `place`; None where there is none, or it is damaged or of another schema version."""
+    if not sealed(place):
+        return None
     try:
         record = json.loads((place / "result.json").read_text(encoding="utf-8"))
         config = json.loads((place / "config.json").read_text(encoding="utf-8"))
-        table = (place / "questions.parquet").read_bytes()
-    except (OSError, ValueError):
+        questions = read_table(place / "questions.parquet").to_pandas()
+    except (OSError, StoreError):  # another process replaces it this moment
         return None
-    if record.get("schema_version") != SCHEMA_VERSION or record.get("status") != "finished":
-        return None
-    if hashlib.sha256(table).hexdigest() != record["questions_sha256"]:
+    if record["schema_version"] != SCHEMA_VERSION or record["status"] != "finished":
         return None
     return CellResult(
         cell=Cell(**record["cell"], config=config),
@@ -144,6 +169,6 @@ def read_cell(place: Path) -> CellResult | None:
         counts=record["counts"],
         warnings=tuple(record["warnings"]),
         chunk_digest=record["chunk_digest"],
-        questions=read_table(place / "questions.parquet").to_pandas(),
+        questions=questions,
         histogram=record["histogram"],
     )

@@ -6,8 +6,8 @@ MLflow's own usage reports are switched off before it is imported.
 
 from __future__ import annotations
 
-import json
 import logging
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,22 +19,26 @@ from typing import TYPE_CHECKING, Any
 from harness.corpus.card import card_markdown
 from harness.errors import StoreError
 from harness.tracking.base import SweepInfo, SweepOutcome
-from harness.tracking.names import LOGGED_METRICS, STEPPED_METRICS, TAG_CELL, TAG_REUSED, TAG_SWEEP
+from harness.tracking.mlflow_entities import VALUE_LIMIT, curve_entities, metric_entities, param_entities, params_of, tag_entities
+from harness.tracking.names import TAG_CELL, TAG_REUSED, TAG_SWEEP, safe_name
 from harness.types import Cell, CellResult, Corpus
 
 if TYPE_CHECKING:
-    from mlflow.entities import Metric, Param, RunTag
     from mlflow.tracking import MlflowClient
 
 _NOTE_LIMIT = 7_500  # MLflow refuses tags of more than 8,000 characters
-_VALUE_LIMIT = 6_000
+_NAME_LIMIT = 250
+_BATCH = 1000  # MLflow takes no more metrics at once
+_PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
+"""MLflow's own is to try for minutes: a server that is away must not hold up a sweep whose results are safe in files. Set them to wait longer."""
 
 
 def _quiet_client(uri: str) -> MlflowClient:
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     os.environ["DO_NOT_TRACK"] = "true"
     os.environ["MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"] = "false"
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    for variable, value in {"GIT_PYTHON_REFRESH": "quiet", **_PATIENCE}.items():
+        os.environ.setdefault(variable, value)
     for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking"):
         logging.getLogger(name).setLevel(logging.WARNING)
     from mlflow.tracking import MlflowClient
@@ -55,12 +59,16 @@ def _store_errors(uri: str) -> Iterator[None]:
 
 @dataclass
 class MlflowTracker:
-    """Tells MLflow. `uri` None means SQLite in `outputs`; with `store_text` False no text of documents or questions is sent."""
+    """Tells MLflow. `uri` None means SQLite in `outputs`; with `store_text` False no text of documents or questions is sent.
+
+    What a failing part says may quote a text, so without `store_text` the reason of a failure is not sent either.
+    """
 
     outputs: str
     uri: str | None = None
     store_text: bool = True
     _runs: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _open: set[str] = field(default_factory=set, init=False, repr=False)
     _parent: str = field(default="", init=False, repr=False)
     _experiment: str = field(default="", init=False, repr=False)
     _client: MlflowClient | None = field(default=None, init=False, repr=False)
@@ -69,14 +77,18 @@ class MlflowTracker:
     @property
     def address(self) -> str:
         """The tracking URI in use."""
-        return self.uri or f"sqlite:///{Path(self.outputs).resolve() / 'mlflow.db'}"
+        return self.uri or f"sqlite:///{self._folder / 'mlflow.db'}"
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self.outputs).expanduser().resolve()
 
     def start(self, info: SweepInfo) -> None:
         """Create the store where it is new; open the sweep's run, again where an earlier one with the same key was interrupted."""
         self._corpus = info.corpus
         with _store_errors(self.address):
             if self.uri is None:
-                Path(self.outputs).mkdir(parents=True, exist_ok=True)
+                self._folder.mkdir(parents=True, exist_ok=True)
             self._client = _quiet_client(self.address)
             self._experiment = self._experiment_id(info.corpus)
             self._parent = self._open_parent(info)
@@ -87,7 +99,7 @@ class MlflowTracker:
         found = client.get_experiment_by_name(corpus.name)
         if found is not None:
             return str(found.experiment_id)
-        place = None if self.uri else (Path(self.outputs).resolve() / "mlruns" / corpus.name).as_uri()
+        place = None if self.uri else (self._folder / "mlruns" / safe_name(corpus.name)).as_uri()
         description = (
             f"Chunking sweeps on **{corpus.name}** ({len(corpus.documents)} documents, {len(corpus.questions)} questions).\n\n"
             "Open the newest run without a parent: its note says which configuration won and whether that is real. Its children are the cells; "
@@ -101,8 +113,8 @@ class MlflowTracker:
         if found:
             client.update_run(found[0].info.run_id, status="RUNNING")
             return str(found[0].info.run_id)
-        tags = {TAG_SWEEP: info.key, "chunk_sweep.command": info.command[:_VALUE_LIMIT], "chunk_sweep.cells": str(info.cells)}
-        run = client.create_run(self._experiment, run_name=info.name, tags=tags)
+        tags = {TAG_SWEEP: info.key, "chunk_sweep.command": info.command[:VALUE_LIMIT], "chunk_sweep.cells": str(info.cells)}
+        run = client.create_run(self._experiment, run_name=info.name[:_NAME_LIMIT], tags=tags)
         with tempfile.TemporaryDirectory() as folder:
             card = Path(folder) / "corpus_card.md"
             card.write_text(card_markdown(info.corpus), encoding="utf-8")
@@ -137,11 +149,13 @@ class MlflowTracker:
 
     def _create_child(self, cell: Cell, key: str, **tags: str) -> str:
         client = self._use()
-        run = client.create_run(self._experiment, run_name=cell.label, tags={"mlflow.parentRunId": self._parent, TAG_CELL: key, **tags})
-        params = _params(cell)
+        about = {"mlflow.parentRunId": self._parent, TAG_CELL: key, **tags}
+        run = client.create_run(self._experiment, run_name=cell.label[:_NAME_LIMIT], tags=about)
+        self._open.add(run.info.run_id)
+        params = params_of(cell)
         if self._corpus is not None:
             params["dataset"] = self._corpus.name
-        client.log_batch(run.info.run_id, params=_param_entities(params))
+        client.log_batch(run.info.run_id, params=param_entities(params))
         return str(run.info.run_id)
 
     def cell_finished(self, result: CellResult, files: Path) -> None:
@@ -152,11 +166,11 @@ class MlflowTracker:
                 run_id = self._runs[result.key] = self._create_child(result.cell, result.key, **{TAG_REUSED: "true"})
             elif client.get_run(run_id).info.status == "FINISHED":
                 return
-            client.log_batch(run_id, metrics=_metric_entities(result), tags=_tag_entities({"chunk_digest": result.chunk_digest}))
+            client.log_batch(run_id, metrics=metric_entities(result), tags=tag_entities({"chunk_digest": result.chunk_digest}))
             if result.warnings:
                 client.set_tag(run_id, "mlflow.note.content", "\n".join(f"- {line}" for line in result.warnings)[:_NOTE_LIMIT])
             self._log_files(run_id, result, files)
-            client.set_terminated(run_id, status="FINISHED")
+            self._close(run_id, "FINISHED")
 
     def _log_files(self, run_id: str, result: CellResult, files: Path) -> None:
         client = self._use()
@@ -174,29 +188,38 @@ class MlflowTracker:
         """Mark the cell's run as failed, with the reason."""
         with _store_errors(self.address):
             run_id = self._runs.pop(key, None) or self._create_child(cell, key)
-            self._use().set_tag(run_id, "chunk_sweep.problem", problem[:_VALUE_LIMIT])
-            self._use().set_terminated(run_id, status="FAILED")
+            told = problem if self.store_text else "sweep.log says why"
+            self._use().set_tag(run_id, "chunk_sweep.problem", told[:VALUE_LIMIT])
+            self._close(run_id, "FAILED")
+
+    def _close(self, run_id: str, status: str) -> None:
+        self._use().set_terminated(run_id, status=status)
+        self._open.discard(run_id)
 
     def finish(self, outcome: SweepOutcome) -> None:
         """The verdict, the curves over size, the files; the parent is FAILED where a cell failed."""
         with _store_errors(self.address):
             client = self._use()
             client.set_tag(self._parent, "mlflow.note.content", outcome.note[:_NOTE_LIMIT])
-            client.log_batch(self._parent, metrics=_curve_entities(outcome.curves))
+            points = curve_entities(outcome.curves)
+            for first in range(0, len(points), _BATCH):
+                client.log_batch(self._parent, metrics=points[first : first + _BATCH])
             for name, value in outcome.metrics.items():
-                client.log_metric(self._parent, name, value)
+                if math.isfinite(value):
+                    client.log_metric(self._parent, name, value)
             for path in outcome.files:
                 client.log_artifact(self._parent, str(path))
             for key, tags in outcome.tags.items():
                 if key in self._runs:
-                    client.log_batch(self._runs[key], tags=_tag_entities(tags))
+                    client.log_batch(self._runs[key], tags=tag_entities(tags))
             client.set_terminated(self._parent, status="FINISHED" if outcome.complete else "FAILED")
 
     def abort(self) -> None:
-        """Mark the sweep as killed; the same command goes on with it."""
+        """Mark the sweep and the cell in flight as killed; the same command goes on with it."""
         if self._client is not None and self._parent:
             with _store_errors(self.address):
-                self._client.set_terminated(self._parent, status="KILLED")
+                for run_id in [*self._open, self._parent]:
+                    self._close(run_id, "KILLED")
 
     def where(self) -> Mapping[str, Any]:
         """URI, experiment and parent run."""
@@ -206,46 +229,3 @@ class MlflowTracker:
         if self._client is None:
             raise StoreError("the tracker was not started")
         return self._client
-
-
-def _params(cell: Cell) -> dict[str, str]:
-    axes = ("strategy", "size", "overlap", "unit", "embedder", "retriever")
-    flat = {name: str(getattr(cell, name)) for name in axes if getattr(cell, name) is not None}
-    config = json.dumps(cell.config, sort_keys=True, ensure_ascii=False)
-    return {**flat, "config": config if len(config) <= _VALUE_LIMIT else "see config.json"}
-
-
-def _param_entities(params: Mapping[str, str]) -> list[Param]:
-    from mlflow.entities import Param
-
-    return [Param(name, value) for name, value in params.items()]
-
-
-def _tag_entities(tags: Mapping[str, str]) -> list[RunTag]:
-    from mlflow.entities import RunTag
-
-    return [RunTag(name, value) for name, value in tags.items()]
-
-
-def _metric_entities(result: CellResult) -> list[Metric]:
-    import time
-
-    from mlflow.entities import Metric
-
-    now = int(time.time() * 1000)
-    flat = [Metric(name, value, now, 0) for name in LOGGED_METRICS if (value := result.metrics.get(name)) is not None]
-    stepped = []
-    for name, pattern in STEPPED_METRICS.items():
-        for metric, value in result.metrics.items():
-            if value is not None and (found := pattern.fullmatch(metric)):
-                stepped.append(Metric(name, value, now, int(found[1])))
-    return flat + stepped
-
-
-def _curve_entities(curves: Mapping[str, list[tuple[int, float]]]) -> list[Metric]:
-    import time
-
-    from mlflow.entities import Metric
-
-    now = int(time.time() * 1000)
-    return [Metric(name, value, now, step) for name, points in curves.items() for step, value in points]

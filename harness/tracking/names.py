@@ -40,3 +40,13 @@ STEPPED_METRICS = {
 TAG_SWEEP = "chunk_sweep.sweep_key"
 TAG_CELL = "chunk_sweep.cell_key"
 TAG_REUSED = "reused"
+
+
+def safe_name(name: str) -> str:
+    """`name` as the name of a folder: what is neither letter, digit, underscore, hyphen nor point becomes an underscore, as does a leading point."""
+    return re.sub(r"[^\w.-]|^\.", "_", name)
+
+
+def metric_name(name: str) -> str:
+    """`name` as MLflow takes it for a metric: what it refuses becomes an underscore."""
+    return re.sub(r"[^\w\-. :/]", "_", name, flags=re.ASCII)

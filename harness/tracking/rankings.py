@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from harness.errors import StoreError
 from harness.experiment import Retrieved
-from harness.tracking.files import read_table, whole_folder, write_json, write_table
+from harness.tracking.files import read_table, sealed, whole_folder, write_json, write_table
 from harness.types import ChunkSet, Probes, Ranking
 
 _CHUNK_COLUMNS = ("doc", "start", "end", "returned_start", "returned_end")
@@ -37,11 +37,13 @@ def write_retrieved(place: Path, retrieved: Retrieved) -> None:
 
 def read_retrieved(place: Path) -> Retrieved | None:
     """What `write_retrieved` wrote, or None where it is absent or damaged."""
+    if not sealed(place):
+        return None
     try:
         chunks, ranking = read_table(place / "chunks.parquet"), read_table(place / "ranking.parquet")
         questions, probes = read_table(place / "questions.parquet"), read_table(place / "probes.parquet")
         record = json.loads((place / "facts.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, StoreError):
+    except (OSError, StoreError):  # another process replaces it this moment
         return None
     return Retrieved(_chunks(chunks, record["notes"]), _ranking(ranking, questions, probes), record["facts"])
 
