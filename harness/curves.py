@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.statistics.bootstrap import Resampler, interval
-from harness.types import Bools, CellResult, Floats
+from harness.types import Bools, Cell, CellResult, Floats
 
 COMMON_FLOOR = 0.2
 """Sizes with less answer existence than this are drawn, but do not shrink the set of questions that a curve compares sizes on."""
@@ -28,7 +29,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Curves:
-    """The size-discrimination curve of one strategy x overlap x embedder. `discrimination` is on the questions that all its sizes can answer."""
+    """The size-discrimination curve of one strategy x overlap x embedder. `discrimination` is on the questions that all its sizes can answer.
+
+    `strategy` also names what else was swept, for example "fixed strategy.keep_tail=true".
+    """
 
     strategy: str
     overlap: str
@@ -51,30 +55,34 @@ def column(result: CellResult, metric: str) -> Floats:
 
 
 def curves(results: Sequence[CellResult], resampler: Resampler) -> list[Curves]:
-    """A curve for every strategy x overlap (as typed) x embedder that was measured at two sizes or more."""
-    groups: dict[tuple[str, str, str, str, str], dict[int, CellResult]] = defaultdict(dict)
+    """A curve for every strategy x overlap (as typed) x embedder (and whatever else was swept) that was measured at two sizes or more."""
+    groups: dict[str, dict[int, CellResult]] = defaultdict(dict)
     for result in results:
-        cell = result.cell
-        if cell.size is not None:
-            overlap = str(cell.config.get("overlap", cell.overlap))
-            groups[(cell.strategy, overlap, cell.embedder, cell.retriever, cell.unit)][cell.size] = result
-    found = []
-    for (strategy, overlap, embedder, _, unit), by_size in groups.items():
-        if len(by_size) > 1:
-            ordered = [by_size[size] for size in sorted(by_size)]
-            limit = ordered[0].metrics.get("embedder_limit") if unit == "tokens" else None
-            found.append(
-                Curves(
-                    strategy,
-                    overlap,
-                    embedder,
-                    limit,
-                    tuple(_point(result, "answer_existence", None, resampler) for result in ordered),
-                    tuple(_point(result, "complete_within_2048", None, resampler) for result in ordered),
-                    _discrimination(ordered, resampler),
-                )
-            )
-    return found
+        if result.cell.size is not None:
+            groups[_without_size(result.cell)][result.cell.size] = result
+    return [_curves([by_size[size] for size in sorted(by_size)], resampler) for by_size in groups.values() if len(by_size) > 1]
+
+
+def _without_size(cell: Cell) -> str:
+    """What cells of one curve have in common: all that decides a number but the size."""
+    config = {name: value for name, value in cell.config.items() if name != "size"}
+    if isinstance(strategy := config.get("strategy"), dict):
+        config["strategy"] = {name: value for name, value in strategy.items() if name != "size"}
+    axes = [cell.strategy, cell.embedder, cell.retriever, cell.unit]
+    return json.dumps([axes, config, None if "overlap" in config else cell.overlap], sort_keys=True, default=str)
+
+
+def _curves(ordered: Sequence[CellResult], resampler: Resampler) -> Curves:
+    cell = ordered[0].cell
+    return Curves(
+        strategy=" ".join([cell.strategy, *cell.label.partition(f" {cell.embedder}")[2].split()]),
+        overlap=str(cell.config.get("overlap", cell.overlap)),
+        embedder=cell.embedder,
+        limit=ordered[0].metrics.get("embedder_limit") if cell.unit == "tokens" else None,
+        existence=tuple(_point(result, "answer_existence", None, resampler) for result in ordered),
+        complete=tuple(_point(result, "complete_within_2048", None, resampler) for result in ordered),
+        discrimination=_discrimination(ordered, resampler),
+    )
 
 
 def _discrimination(ordered: Sequence[CellResult], resampler: Resampler) -> tuple[Point, ...]:

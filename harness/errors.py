@@ -3,6 +3,7 @@
 HarnessError
 ├── ConfigError          a value that a person typed can't be used
 │   └── ImpossibleCell   a combination that can't exist (overlap >= size): an error for one run, skipped and counted in a grid
+├── CommandLineError     a word of a command line can't be understood
 ├── DataError            a document or label file can't be used
 │   └── LabelError       a question points at text that is not there
 ├── FilterError          a question's filter has a shape or a comparison that means nothing
@@ -30,6 +31,10 @@ class ConfigError(HarnessError):
 
 class ImpossibleCell(ConfigError):
     """Single values are fine, their combination is not (for example overlap=64 with size=64)."""
+
+
+class CommandLineError(HarnessError):
+    """A word of a command line can't be understood."""
 
 
 class DataError(HarnessError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from harness.chunking import digest
+from harness.errors import ConfigError
 from harness.experiment import Experiment, Retrieved
 from harness.metrics.controls import random_ranking
 from harness.metrics.cost import cost
-from harness.metrics.held import relevant
+from harness.metrics.held import Relevance, relevant
+from harness.metrics.reading import read
 from harness.metrics.scoring import Scores, score
 from harness.statistics.bootstrap import Resampler, document_of, intervals, resampler
 from harness.types import Answer, Candidates, Cell, CellResult, ChunkSet, Corpus, Document, Evidence, Question, Span
@@ -25,10 +28,16 @@ TRUNCATION = "the embedder reads"
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How much care the intervals get: bootstrap resamples, and the seed of everything random."""
+    """How much care the intervals get: bootstrap resamples, and the seed of everything random. Raises ConfigError for values that can't work."""
 
     resamples: int = 2000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 2:
+            raise ConfigError("scoring.resamples", self.resamples, "a whole number from 2 up; 2000 is usual")
+        if self.seed < 0:
+            raise ConfigError("scoring.seed", self.seed, "a whole number from 0 up")
 
 
 def resampler_for(questions: pd.DataFrame, scoring: Scoring) -> Resampler:
@@ -43,10 +52,8 @@ def question_metrics(ks: Sequence[int], budgets: Sequence[int]) -> list[str]:
     edge = np.zeros(1, dtype=np.int64)
     chunks = ChunkSet(edge, edge, edge + 3, edge, edge + 3)
     candidates = Candidates(edge, np.ones((1, 1), dtype=bool))
-    rulers = [WordUnit().measure("one")]
-    scores = score(
-        corpus, chunks, candidates, relevant(corpus, chunks, candidates), random_ranking(chunks, candidates, 1), rulers, ks=ks, budgets=budgets
-    )
+    relevance, ranking = relevant(corpus, chunks, candidates), random_ranking(chunks, candidates, 1)
+    scores = score(corpus, chunks, candidates, relevance, ranking, [WordUnit().measure("one")], ks=ks, budgets=budgets)
     return [name for name in scores.questions.columns if name in scores.summary]
 
 
@@ -61,7 +68,7 @@ def _dependence(corpus: Corpus) -> dict[str, list[int]]:
 
 def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cell: Cell, key: str) -> CellResult:
     """Score a ranking. Embeds and searches nothing, so it may be called again with other ks, budgets or metrics."""
-    corpus, chunks = experiment.corpus, retrieved.chunks
+    began, corpus, chunks = time.perf_counter(), experiment.corpus, retrieved.chunks
     relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
     budget_rulers = measure_all(experiment.budget_unit, corpus.documents)
     scores = score(corpus, chunks, experiment.candidates, relevance, retrieved.ranking, budget_rulers, ks=experiment.ks, budgets=experiment.budgets)
@@ -69,7 +76,8 @@ def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cel
     metrics: dict[str, float | None] = {**scores.summary, **spent.figures, **retrieved.facts, "embedder_limit": float(experiment.embedder.limit)}
     questions = scores.questions.assign(**_dependence(corpus))
     sampler = resampler_for(questions, scoring)
-    metrics |= _intervals(scores, sampler) | random_floor(experiment, retrieved, scoring)
+    metrics |= _intervals(scores, sampler) | random_floor(experiment, retrieved, relevance, scoring)
+    metrics["seconds_score"] = time.perf_counter() - began
     return CellResult(
         cell=cell,
         key=key,
@@ -118,12 +126,13 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
     return lines
 
 
-def random_floor(experiment: Experiment, retrieved: Retrieved, scoring: Scoring) -> dict[str, float | None]:
+def random_floor(experiment: Experiment, retrieved: Retrieved, relevance: Relevance, scoring: Scoring) -> dict[str, float | None]:
     """What a ranking by chance would score on the same chunks: random_complete_at_K and random_complete_within_B."""
-    corpus, chunks = experiment.corpus, retrieved.chunks
-    relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
     depth = int(np.diff(retrieved.ranking.indptr).max(initial=1))
-    ranking = random_ranking(chunks, experiment.candidates, depth, seed=scoring.seed)
-    rulers = measure_all(experiment.budget_unit, corpus.documents)
-    scores = score(corpus, chunks, experiment.candidates, relevance, ranking, rulers, ks=experiment.ks, budgets=experiment.budgets)
-    return {f"random_{name}": value for name, value in scores.summary.items() if name.startswith("complete_")}
+    ranking = random_ranking(retrieved.chunks, experiment.candidates, depth, seed=scoring.seed)
+    reading = read(relevance, ranking, measure_all(experiment.budget_unit, experiment.corpus.documents))
+    asked = relevance.labels.answerable
+    if not asked.any():
+        return {}
+    at: dict[str, float | None] = {f"random_complete_at_{k}": float((reading.question_rank[asked] <= k).mean()) for k in experiment.ks}
+    return at | {f"random_complete_within_{limit}": float((reading.question_tokens[asked] <= limit).mean()) for limit in experiment.budgets}

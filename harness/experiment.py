@@ -15,6 +15,7 @@ from harness.embedding.base import Embedder, Progress
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
+from harness.metrics.whole import MRR_DEPTH
 from harness.retrieval.base import Index, Queries, Retriever, Shelf
 from harness.types import Candidates, ChunkSet, Corpus, Embedded, Ints, Ranking
 from harness.units import measure_all
@@ -38,6 +39,11 @@ class Experiment:
     ks: tuple[int, ...] = (1, 3, 5, 10, 20)
     budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
     copies: Copies = "any"
+
+    @property
+    def widest(self) -> int:
+        """How many distinct returned spans a ranking needs: for the largest k, and for the metrics that have a rank of their own."""
+        return max(*self.ks, MRR_DEPTH)
 
 
 @dataclass(frozen=True)
@@ -102,14 +108,14 @@ def _search_deep(experiment: Experiment, chunks: ChunkSet, index: Index, queries
     tokens = _budget_tokens(experiment, chunks)
     for depth in _depths(experiment, tokens):
         ranking = index.search(queries, experiment.candidates, depth, relevance.probes)
-        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), max(experiment.ks)):
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest):
             break
     return ranking
 
 
 def _depths(experiment: Experiment, tokens: Ints) -> Iterator[int]:
     """Depths to try, `tokens` being those of all chunks: one that is mostly enough, then twice as deep each time."""
-    depth = 2 * max(experiment.ks) + int(1.5 * max(experiment.budgets) / max(float(tokens.mean()) if len(tokens) else 1.0, 1.0))
+    depth = 2 * experiment.widest + int(1.5 * max(experiment.budgets) / max(float(tokens.mean()) if len(tokens) else 1.0, 1.0))
     while True:
         yield depth
         depth *= 2
@@ -121,12 +127,24 @@ def deep_enough(ranking: Ranking, chunks: ChunkSet, tokens: Ints, budget: int, w
         return True
     retrieved = np.diff(ranking.indptr)
     question = np.repeat(np.arange(len(ranking)), retrieved)
-    spans = np.stack([chunks.doc, chunks.returned_start, chunks.returned_end])
-    _, span_of_chunk = np.unique(spans, axis=1, return_inverse=True)
-    pairs, first = np.unique(np.stack([question, span_of_chunk.ravel()[ranking.chunk]]), axis=1, return_index=True)
-    read = np.bincount(pairs[0], weights=tokens[ranking.chunk[first]], minlength=len(ranking))
-    distinct = np.bincount(pairs[0], minlength=len(ranking))
+    span = _span_of_chunk(chunks)[ranking.chunk]
+    stride = max(len(chunks), 1)
+    _, first = np.unique(question * stride + span, return_index=True)
+    read = np.bincount(question[first], weights=tokens[ranking.chunk[first]], minlength=len(ranking))
+    distinct = np.bincount(question[first], minlength=len(ranking))
     return bool(np.all(((read >= budget) & (distinct >= widest)) | (retrieved >= ranking.candidates)))
+
+
+def _span_of_chunk(chunks: ChunkSet) -> Ints:
+    """A number for each distinct returned span."""
+    columns = (chunks.doc, chunks.returned_start, chunks.returned_end)
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), dtype=bool)
+    for column in columns:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    span = np.empty(len(order), dtype=np.int64)
+    span[order] = np.cumsum(new)
+    return span
 
 
 def _budget_tokens(experiment: Experiment, chunks: ChunkSet) -> Ints:
@@ -148,7 +166,7 @@ def fitted(experiment: Experiment, stored: Retrieved) -> Retrieved | None:
         if (np.diff(whole.indptr) < np.minimum(depth, whole.candidates)).any():
             return None
         ranking = _first(whole, depth)
-        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), max(experiment.ks)):
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest):
             break
     return replace(stored, ranking=ranking)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from importlib import metadata
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -22,10 +23,15 @@ _OWN = "harness"
 
 @cache
 def _file_of(module: str) -> Path | None:
+    """The source of `module`, None where it has none (a built-in, a name inside a module). Imports nothing: looking must have no effect."""
+    top, *rest = module.split(".")
     try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError, AttributeError):
+        spec = importlib.util.find_spec(top)
+    except ValueError:
         return None
+    for depth in range(len(rest)):
+        places = spec.submodule_search_locations if spec is not None else None
+        spec = PathFinder.find_spec(".".join([top, *rest[: depth + 1]]), places) if places is not None else None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return None
     return Path(spec.origin)

@@ -133,8 +133,8 @@ class Runner:
         self.listener.cell_finished(result, reused)
 
     def _fail(self, plan: Planned, error: Exception, run: Course) -> None:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else ""
-        problem = first if isinstance(error, HarnessError) else f"{type(error).__name__}: {first}"
+        said = [] if isinstance(error, HarnessError) else [type(error).__name__]
+        problem = ": ".join([*said, *str(error).strip().splitlines()[:1]])
         failure = Failure(plan.cell, problem, isinstance(error, HarnessError))
         run.failures.append(failure)
         self.note_failure(plan.cell, error)

@@ -18,7 +18,6 @@ from harness.statistics.paired import Paired, paired, tie_group
 from harness.statistics.sizing import sizing
 from harness.types import Bools, CellResult, Floats
 
-
 _NOT_BETTER = re.compile(
     r"(half_answer|chunking_miss|ranking_miss|assembled)_rate_at_\d+|claim_above_exception_rate|unreached_share|context_tokens_at_\d+|oracle_\w+"
 )
@@ -104,7 +103,7 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
     defined: Bools = np.asarray(~np.isnan(values).any(axis=0))
     standings = _standings(ranked, values, select, resampler)
     cheapest = min((item for item in standings if item.tied), key=_cost)
-    baseline = _baseline(standings, select)
+    baseline = _baseline(standings, select, cheapest)
     rival = standings[min(1, len(standings) - 1)]
     sized = sizing(column(standings[0].result, select.metric) - column(rival.result, select.metric), resampler)
     return Summary(
@@ -152,13 +151,13 @@ def clusters_of(resampler: Resampler, defined: Bools) -> str:
     return "drawn one by one" if sizes[0] == int(defined.sum()) else f"drawn by document: {sizes[0]} clusters"
 
 
-def check_metric(metric: str, known: Collection[str]) -> None:
+def check_metric(metric: str, known: Collection[str], key: str = "select.metric") -> None:
     """Raise ConfigError where a winner can't be chosen by `metric`: not one of the `known` metrics of questions, or not better the higher it is."""
     usable = [name for name in known if not _NOT_BETTER.fullmatch(name)]
     if metric not in usable:
         shown = [name for name in usable if name.startswith("complete_")] or usable[:8]
         problem = "not a metric that is better the higher it is" if metric in known else "not a metric with a value for each question"
-        raise ConfigError("select.metric", metric, f"{problem}; for example {', '.join(shown)} would do")
+        raise ConfigError(key, metric, f"{problem}; for example {', '.join(shown)} would do")
 
 
 def _with_values(results: Sequence[CellResult], metric: str) -> tuple[list[CellResult], list[CellResult]]:
@@ -179,11 +178,15 @@ def _cost(item: Standing) -> tuple[float, float, float]:
     return (round(metrics.get("context_tokens_at_5") or 0.0), round(metrics.get("storage_ratio") or 0.0, 3), -item.value)
 
 
-def _baseline(standings: Sequence[Standing], select: Select) -> Standing | None:
+def _baseline(standings: Sequence[Standing], select: Select, chosen: Standing) -> Standing | None:
+    """The usual default, its size in tokens of the embedder, with the embedder and the retriever of the chosen cell."""
     strategy, size, overlap = select.baseline
-    amount = resolve_overlap(overlap, size)
-    wanted = (strategy, size, amount)
-    return next((item for item in standings if (item.result.cell.strategy, item.result.cell.size, item.result.cell.overlap) == wanted), None)
+    wanted = (strategy, size, resolve_overlap(overlap, size), "tokens", chosen.result.cell.embedder, chosen.result.cell.retriever)
+    for item in standings:
+        cell = item.result.cell
+        if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.embedder, cell.retriever) == wanted:
+            return item
+    return None
 
 
 def _gap(chosen: Standing, baseline: Standing | None, metric: str, resampler: Resampler) -> Paired | None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.cli.options import Options
 from harness.corpus.card import card_markdown
 from harness.corpus.check import check
 from harness.corpus.folder import load_folder
 from harness.hydra_front.console import print_lines
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Options:
     """The verb's options."""
-    words = argparse.ArgumentParser(prog="chunk-sweep data", description="Look at a labelled corpus and check its labels.")
+    words = Options(prog="chunk-sweep data", description="Look at a labelled corpus and check its labels.")
     verbs = words.add_subparsers(dest="verb", required=True)
     checking = verbs.add_parser("check", help="counts, and what is wrong: exit status 1 on errors, 0 with warnings")
     checking.add_argument("folder", type=Path, help="a folder with documents/ (or corpus.jsonl) and questions.jsonl")

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from harness import results
+from harness.cli.options import Options
+from harness.curves import column
 from harness.errors import ConfigError
 from harness.evaluation import Scoring, resampler_for
 from harness.hydra_front.console import print_lines
 from harness.report.tables import number
 from harness.statistics.paired import paired
-from harness.types import CellResult
+from harness.sweep import check_metric
+from harness.types import CellResult, Floats
 
 _SHOWN = 20
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Options:
     """The verb's options."""
     text = "Exit status 1 where RESULT is behind the baseline by more than --max-drop; the questions that were lost are named."
-    words = argparse.ArgumentParser(prog="chunk-sweep gate", description=text)
+    words = Options(prog="chunk-sweep gate", description=text)
     words.add_argument("result", type=Path, help="a folder under outputs/cells/, or its result.json")
     words.add_argument("--baseline", type=Path, required=True, help="the result to hold it against")
     words.add_argument("--metric", default="complete_within_2048", help="what is compared (default: complete_within_2048)")
@@ -40,6 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     if now.questions["id"].tolist() != before.questions["id"].tolist():
         raise ConfigError("--baseline", options.baseline, "must have been measured on the same questions")
     found = paired(first, second, resampler_for(now.questions, Scoring()))
+    if not found.n:
+        raise ConfigError("--metric", options.metric, "has no value for any question in both results, so nothing can be compared")
     lost = now.questions["id"][np.flatnonzero(second > first)].tolist()
     fell = -found.difference > options.max_drop
     lines = [
@@ -52,7 +56,6 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if fell else 0
 
 
-def _values(result: CellResult, metric: str) -> np.ndarray:
-    if metric not in result.questions.columns:
-        raise ConfigError("--metric", metric, "must have a value for each question, for example complete_at_5")
-    return result.questions[metric].to_numpy(dtype=np.float64)
+def _values(result: CellResult, metric: str) -> Floats:
+    check_metric(metric, [name for name in result.questions.columns if name in result.metrics], key="--metric")
+    return column(result, metric)

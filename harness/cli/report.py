@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness import results
+from harness.cli.options import Options
 from harness.evaluation import Scoring
 from harness.hydra_front.console import print_lines, print_summary
 from harness.report.verdict import result_sections
 from harness.sweep import Select, summarise
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Options:
     """The verb's options."""
-    words = argparse.ArgumentParser(prog="chunk-sweep report", description="Show stored sweeps again, without running anything.")
+    words = Options(prog="chunk-sweep report", description="Show stored sweeps again, without running anything.")
     words.add_argument("sweep", help="`list`, or the name of a sweep (its beginning will do)")
     words.add_argument("--outputs", type=Path, default=Path("outputs"), help="the folder that holds results (default: outputs)")
     words.add_argument("--metric", help="choose the winner by another metric, for example complete_at_5")

@@ -64,15 +64,16 @@ def _ordered(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (len(item[0]), item[0]) if item[0].isdigit() else (0, item[0])))
 
 
-def card_markdown(corpus: Corpus) -> str:
-    """The card as Markdown: one table a section, digests and warnings below. Holds no text of documents or questions beyond ids in warnings."""
+def card_markdown(corpus: Corpus, *, warnings: bool = True) -> str:
+    """The card as Markdown: one table a section, digests and warnings below. Without `warnings`, which may quote a label, it holds no text of
+    documents or questions."""
     values = card(corpus)
     parts = [f"# {values['name']}"]
     for section in ("documents", "questions", "evidence"):
         rows = [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in values[section].items()]
         parts.append("\n".join([f"## {section.capitalize()}", "", "| | |", "|---|---|", *rows]))
     parts.append(f"Digest of the documents: `{values['digest']}`  \nDigest of the questions: `{values['questions_digest']}`")
-    if values["warnings"]:
+    if warnings and values["warnings"]:
         parts.append("\n".join(["## Warnings", "", *(f"- {warning}" for warning in values["warnings"])]))
     return "\n\n".join(parts) + "\n"
 

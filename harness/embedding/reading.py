@@ -102,8 +102,9 @@ class Encoder(Protocol):
         ...
 
     def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
-        """Unit vectors of the readings `rows`, block by block: (some of the rows, their vectors). Without the blocks that came first, the others come out the same, bit for
-        bit, so that work that was interrupted can be taken up."""
+        """Unit vectors of the readings `rows`, block by block: (some of the rows, their vectors).
+
+        Without the blocks that came first, the others come out the same, bit for bit, so that work that was interrupted can be taken up."""
         ...
 
 

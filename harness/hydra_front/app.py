@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from harness.bundled import bundled_folder
 from harness.chunking.overlap import resolve_overlap
 from harness.course import Impossible
-from harness.errors import ConfigError, HarnessError
+from harness.errors import CommandLineError, ConfigError, HarnessError
 from harness.evaluation import question_metrics
 from harness.hydra_front import launcher, preflight, schema
 from harness.hydra_front.build import Workshop, build_part, plan_cell
@@ -32,6 +32,7 @@ def run(words: list[str]) -> int:
     conf = bundled_folder("conf")
     schema.register()
     launcher.register(_run_grid)
+    words = preflight.in_order(words)
     preflight.check(words, conf)
     sys.argv = ["chunk-sweep run", *words]
     _status[0] = 0
@@ -96,6 +97,8 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
     possible = [plan for plan in plans if isinstance(plan, Planned)]
     if not possible:
         reasons = "; ".join(dict.fromkeys(plan.reason for plan in plans if isinstance(plan, Impossible)))
+        if len(plans) == 1:
+            raise CommandLineError(reasons)
         raise ConfigError("grid", f"{len(plans)} cells", f"not one of them is possible: {reasons}")
     return plans
 
@@ -118,7 +121,10 @@ def _select(config: DictConfig, plans: Sequence[Planned | Impossible]) -> Select
         raise ConfigError("select.alpha", node.alpha, "a share between 0 and 1, for example 0.05")
     for ks, budgets in {(plan.experiment.ks, plan.experiment.budgets) for plan in plans if isinstance(plan, Planned)}:
         check_metric(node.metric, question_metrics(ks, budgets))
-    resolve_overlap(baseline.overlap, baseline.size)
+    try:
+        resolve_overlap(baseline.overlap, baseline.size)
+    except ConfigError as error:
+        raise ConfigError(f"select.baseline.{error.key}", error.found, error.expected) from error
     return Select(node.metric, node.alpha, (baseline.strategy, baseline.size, baseline.overlap))
 
 

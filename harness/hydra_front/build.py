@@ -11,14 +11,14 @@ from typing import Any
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from harness import provenance
 from harness.chunking.overlap import resolve_overlap
 from harness.course import Impossible
 from harness.embedding import with_cache
 from harness.embedding.base import Embedder
-from harness.errors import ConfigError, HarnessError, ImpossibleCell
+from harness.errors import CommandLineError, ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
@@ -38,6 +38,8 @@ class Workshop:
     """Builds parts, each once: corpora, embedders, units. `outputs` holds the cache of vectors."""
 
     def __init__(self, outputs: Path, cache_gigabytes: float) -> None:
+        if not 0 <= cache_gigabytes < float("inf"):
+            raise ConfigError("cache_gigabytes", cache_gigabytes, "a number from 0 up")
         self._cache, self._limit = outputs / "cache" / "vectors", int(cache_gigabytes * 1e9)
         self._made: dict[str, Any] = {}
 
@@ -90,6 +92,9 @@ def build_part(kind: str, node: DictConfig) -> Any:
             raise cause from None
         reason = str(cause or error).strip().splitlines()[0]
         raise ConfigError(kind, node.get("_target_"), f"can't be built: {reason}") from error
+    except MissingMandatoryValue as error:
+        missing = next((str(name) for name, value in node.items_ex(resolve=False) if value == "???"), "a value")
+        raise CommandLineError(f"{kind}.{missing} must be given: '{kind}.{missing}=\"…\"'") from error
     except OmegaConfBaseException as error:
         raise ConfigError(kind, node.get("_target_"), str(error).splitlines()[0]) from error
 

@@ -32,8 +32,9 @@ class SweepConsole:
         self._cells, self._done, self._began, self._ran = 0, 0, 0.0, 0
 
     def planning(self, cells: int) -> None:
-        """The grid is being checked."""
-        self._say(f"Checking {cells} cells ..." if cells > 1 else "Checking the cell ...")
+        """The grid is being checked. Told on a terminal only, where someone waits: a mistake is then all that is said."""
+        if self._err.is_terminal:
+            self._say(f"Checking {cells} cells ..." if cells > 1 else "Checking the cell ...")
 
     def sweep_started(self, cells: int) -> None:
         """Draw the bars."""

@@ -5,6 +5,8 @@ Hydra itself composes again, so nothing that this look-ahead lets pass is lost: 
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,27 +17,68 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.errors import ConfigError, HarnessError
+from harness.errors import CommandLineError, ConfigError, HarnessError, StoreError
+from harness.tracking.files import folder_for
 
 
-class CommandLineError(HarnessError):
-    """A word of the command line can't be used."""
+def in_order(words: Sequence[str]) -> list[str]:
+    """Options first, then overrides: Hydra understands no options between overrides. Raises CommandLineError for an option that it does not have."""
+    options = list(words)
+    overrides = _parsed(words).overrides
+    for override in overrides:
+        options.remove(override)
+    return [*options, *overrides]
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    parser = get_args_parser()
+    parser.error = _refuse
+    found: argparse.Namespace = parser.parse_intermixed_args(list(words))
+    return found
 
 
 def check(words: Sequence[str], conf: Path) -> None:
-    """Raise CommandLineError or ConfigError where the words don't compose. Costs a fraction of a second a swept value."""
-    parsed = get_args_parser().parse_args(list(words))
-    if parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion:
+    """Raise CommandLineError or ConfigError where the words don't compose, StoreError where outputs can't be written.
+
+    Costs a fraction of a second a swept value.
+    """
+    parsed = _parsed(words)
+    if parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion or parsed.config_path or parsed.experimental_rerun:
         return
     overrides = _parse(parsed.overrides)
-    searched = [f"hydra.searchpath=[{Path(parsed.config_dir).resolve()}]"] if parsed.config_dir else []
-    plain = [override.input_line for override in overrides if not override.is_sweep_override()]
-    if any(override.is_sweep_override() for override in overrides) and not parsed.multirun:
-        _refuse_forgotten_multirun(overrides)
-    for line in _lines(overrides):
-        _compose(conf, [*searched, *plain, *([line] if line else [])])
+    plain = [*_searched(parsed.config_dir), *(override.input_line for override in overrides if not override.is_sweep_override())]
+    whole = _compose(conf, parsed.config_name, plain)
+    swept = [override for override in overrides if override.is_sweep_override()]
+    grid = parsed.multirun or str(whole.hydra.mode).endswith("MULTIRUN")
+    if swept and not grid:
+        raise CommandLineError(f"{swept[0].input_line} gives several values: add --multirun to run them as a grid")
+    named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
+    for line in _lines([*named, *swept]):
+        _compose(conf, parsed.config_name, [*plain, line])
+    _check_writable(Path(whole.outputs).expanduser())
+
+
+def _refuse(message: str) -> None:
+    raise CommandLineError(f"{message} (chunk-sweep run --help)")
+
+
+def _searched(config_dir: str | None) -> list[str]:
+    """The override that makes `compose` look into a person's own folder."""
+    if config_dir is None:
+        return []
+    folder = Path(config_dir).expanduser().resolve()
+    if not folder.is_dir():
+        raise ConfigError("--config-dir", config_dir, "there is no such folder")
+    quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
+    return [f"hydra.searchpath=['file://{quoted}']"]
+
+
+def _check_writable(outputs: Path) -> None:
+    if not os.access(folder_for(outputs), os.W_OK):
+        raise StoreError(f"{outputs}: can't write here; choose another folder with outputs=…")
 
 
 def _parse(words: Sequence[str]) -> list[Override]:
@@ -56,25 +99,22 @@ def _grammar_hint(word: str) -> str:
     return f"""{word!r} has a character that Hydra takes for its own: quote the value twice, '{key}="{quoted}"'"""
 
 
-def _refuse_forgotten_multirun(overrides: Sequence[Override]) -> None:
-    swept = next(override.input_line for override in overrides if override.is_sweep_override())
-    raise CommandLineError(f"{swept} gives several values: add --multirun to run them as a grid")
-
-
-def _lines(overrides: Sequence[Override]) -> Iterator[str]:
-    """Each value of each swept key by itself; an empty line first, for everything that is not swept."""
-    yield ""
-    for override in overrides:
-        if override.is_sweep_override() and override.is_discrete_sweep():
+def _lines(swept: Sequence[Override]) -> Iterator[str]:
+    """Each value of each swept key by itself."""
+    for override in swept:
+        if not override.is_sweep_override():
+            yield override.input_line
+        elif override.is_discrete_sweep():
             for value in override.sweep_string_iterator():
                 yield f"{override.get_key_element()}={value}"
 
 
-def _compose(conf: Path, lines: Sequence[str]) -> None:
+def _compose(conf: Path, name: str | None, lines: Sequence[str]) -> DictConfig:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf), job_name="chunk-sweep", version_base="1.3"):
-            compose("config", overrides=list(lines))
+            composed: DictConfig = compose(name or "config", overrides=list(lines), return_hydra_config=True)
+            return composed
     except (HydraException, OmegaConfBaseException) as error:
         raise _in_one_line(error, lines) from error
     finally:
@@ -93,8 +133,10 @@ def _in_one_line(error: Exception, lines: Sequence[str]) -> HarnessError:
     if found := re.search(r"Value '(.*)' of type '\w+' could not be converted to (\w+)", text):
         key = re.search(r"full_key: (\S+)", text)
         return ConfigError(key[1] if key else last.split("=")[0], found[1], f"must be {_KINDS.get(found[2], found[2])}")
+    if found := re.search(r"Value '(.*)' is not a valid (\w+)", text):
+        return ConfigError(last.split("=")[0], found[1], f"must be {_KINDS.get(found[2], found[2])}")
     first = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
     return CommandLineError(f"{last}: {first}" if last else first)
 
 
-_KINDS = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false", "String": "text"}
+_KINDS = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false", "bool": "true or false", "String": "text"}

@@ -112,7 +112,8 @@ class Session:
                 curves[f"{metric}/{tail}"] = [(point.size, point.value) for point in points if point.value == point.value]
         tags: dict[str, dict[str, str]] = {}
         for item in summary.standings:
-            tags[item.result.key] = {"tied_with_winner": str(item.tied).lower(), "winner": str(item is summary.cheapest and summary.decided).lower()}
+            marks = {"winner": item is summary.winner, "tied_with_winner": item.tied, "cheapest_of_tied": item is summary.cheapest}
+            tags[item.result.key] = {name: str(mark and summary.decided).lower() for name, mark in marks.items()}
         metrics = {self.select.metric: summary.winner.value} if summary.winner else {}
         files = tuple(folder / name for name in names if (folder / name).exists())
         return SweepOutcome(note(summary, run), curves, files, tags, metrics, complete=not run.failures)

@@ -35,6 +35,12 @@ class Scene:
         """The corpus's labels."""
         return self.relevance.labels
 
+    @property
+    def answer_tokens(self) -> Floats:
+        """Tokens read until each question is answered; infinite past the largest budget, which every cell of a sweep is searched to."""
+        tokens = self.reading.question_tokens
+        return np.where(tokens <= max(self.budgets, default=0), tokens, np.inf)
+
     def questions_where(self, defined: Bools, values: Floats | Bools) -> Floats:
         """`values` as floats, NaN where not `defined`."""
         return np.where(defined, values.astype(np.float64), np.nan)

@@ -14,7 +14,8 @@ def budget(scene: Scene) -> Measures:
 
     complete_within_B(q) = 1 if every piece of evidence of some answer was read whole within B tokens; recall_within_B as recall_at_k. 0..1, never
     falling as B grows.
-    tokens_to_answer: tokens read until the answer is complete, infinite where it never is; median and 90th percentile over the answerable questions
+    tokens_to_answer: tokens read until the answer is complete, infinite where it is not within the largest budget (how much deeper a ranking goes
+    differs between cells, so what lies there is not compared); median and 90th percentile over the answerable questions
     (linear between neighbours; null where infinite). unreached_share: the share where it is infinite.
     selectivity_bits(q) = log2(tokens of the documents that the filter leaves / tokens_to_answer), at least 0, and 0 where unreached. The numerator
     is of documents, not of chunks, so that overlap does not raise it.
@@ -27,10 +28,11 @@ def budget(scene: Scene) -> Measures:
         means[f"recall_within_{limit}"] = recall(labels, reading.evidence_tokens <= limit)
     for k in scene.ks:
         means[f"context_tokens_at_{k}"] = _context(scene, k)
-    reached = np.isfinite(reading.question_tokens)
+    answered = scene.answer_tokens
+    reached = np.isfinite(answered)
     means["selectivity_bits"] = scene.questions_where(labels.answerable, _bits(scene, reached))
     means["unreached_share"] = scene.questions_where(labels.answerable, ~reached)
-    tokens = reading.question_tokens[labels.answerable]
+    tokens = answered[labels.answerable]
     figures = {
         "tokens_to_answer_median": Figure(quantile(tokens, 0.5), len(tokens)),
         "tokens_to_answer_p90": Figure(quantile(tokens, 0.9), len(tokens)),
@@ -40,7 +42,7 @@ def budget(scene: Scene) -> Measures:
 
 def _bits(scene: Scene, reached: Bools) -> Floats:
     out = np.zeros(len(reached))
-    ratio = scene.candidate_tokens[reached] / np.maximum(scene.reading.question_tokens[reached], 1)
+    ratio = scene.candidate_tokens[reached] / np.maximum(scene.answer_tokens[reached], 1)
     out[reached] = np.log2(np.maximum(ratio, 1))
     return out
 

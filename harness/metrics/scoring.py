@@ -94,7 +94,7 @@ def _identity(corpus: Corpus, scene: Scene) -> dict[str, object]:
         "candidates": scene.ranking.candidates,
         "top_score": np.where(np.diff(scene.ranking.indptr) > 0, top_scores(scene.ranking), np.nan),
         "attribution": attribution(scene, ATTRIBUTION_AT),
-        "tokens_to_answer": np.where(labels.answerable, scene.reading.question_tokens, np.nan),
+        "tokens_to_answer": np.where(labels.answerable, scene.answer_tokens, np.nan),
     }
 
 

@@ -17,9 +17,9 @@ SEED = 20261
 FEWEST_CLUSTERS = 20
 _BLOCK = 1 << 22
 """Weights held at a time (32 MiB in float64)."""
-_KEPT = 1 << 25
-"""Draws kept between calls (64 MiB)."""
-Counts = npt.NDArray[np.uint16]
+_KEPT = 1 << 24
+"""Draws kept between calls (64 MiB in float32)."""
+Counts = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,14 @@ class Resampler:
         """How many independent units there are: the smaller number of clusters where there are two columns."""
         return min(_size(group) for group in self.groups)
 
-    def weights(self) -> Iterator[Floats]:
+    def draws(self) -> Iterable[tuple[Counts, ...]]:
+        """How often each cluster of each column is drawn, (rows, clusters) a column, in blocks of rows."""
+        return _draws(self.seed, self.resamples, tuple(_size(group) for group in self.groups), max(1, _BLOCK // max(len(self), 1)))
+
+    def weights(self) -> Iterator[Counts]:
         """The weights (rows, n) of all resamples, in blocks of rows."""
-        rows = max(1, _BLOCK // max(len(self), 1))
-        sizes = tuple(_size(group) for group in self.groups)
-        for blocks in _draws(self.seed, self.resamples, sizes, rows):
-            out = np.ones((len(blocks[0]), len(self)))
+        for blocks in self.draws():
+            out = np.ones((len(blocks[0]), len(self)), dtype=np.float32)
             for group, drawn in zip(self.groups, blocks, strict=True):
                 out *= drawn[:, group]
             yield out
@@ -80,7 +82,7 @@ def _blocks(seed: int, resamples: int, sizes: tuple[int, ...], rows: int) -> Ite
 def _draw(random: np.random.Generator, rows: int, clusters: int) -> Counts:
     """How often each cluster is among `clusters` draws with replacement, (rows, clusters)."""
     drawn = random.integers(0, clusters, (rows, clusters)) + np.arange(rows)[:, None] * clusters
-    return np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters).astype(np.uint16)
+    return np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters).astype(np.float32)
 
 
 def resampler_of(corpus: Corpus, *, resamples: int = RESAMPLES, seed: int = SEED) -> Resampler:
@@ -169,7 +171,7 @@ def expanded_tail(clusters: int, level: float) -> float:
     return float(stats.norm.sf(np.sqrt(clusters / (clusters - 1)) * t))
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def _ratio(part: Floats | Counts, whole: Floats | Counts) -> Floats:
     out = np.full(part.shape, np.nan)
     np.divide(part, whole, out=out, where=whole > 0)
     return out
@@ -182,4 +184,15 @@ def drawn_means(values: Floats, sampler: Resampler) -> Floats:
 
 
 def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
-    return np.concatenate([_ratio(block @ weighted, block @ share) for block in sampler.weights()])
+    """Weighted means of every resample. Sums are taken in float32, which holds about seven digits."""
+    if len(sampler.groups) == 1:  # draw clusters of sums instead of questions
+        part, whole = _by_cluster(weighted, sampler.groups[0]), _by_cluster(share, sampler.groups[0])
+        return np.concatenate([_ratio(drawn @ part, drawn @ whole) for (drawn,) in sampler.draws()])
+    part, whole = weighted.astype(np.float32), share.astype(np.float32)
+    return np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
+
+
+def _by_cluster(values: Floats, group: Ints) -> Counts:
+    sums = np.zeros((_size(group), values.shape[1]))
+    np.add.at(sums, group, values)
+    return sums.astype(np.float32)

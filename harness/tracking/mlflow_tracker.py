@@ -117,7 +117,7 @@ class MlflowTracker:
         run = client.create_run(self._experiment, run_name=info.name[:_NAME_LIMIT], tags=tags)
         with tempfile.TemporaryDirectory() as folder:
             card = Path(folder) / "corpus_card.md"
-            card.write_text(card_markdown(info.corpus), encoding="utf-8")
+            card.write_text(card_markdown(info.corpus, warnings=self.store_text), encoding="utf-8")
             client.log_artifact(run.info.run_id, str(card))
         for name, value in {
             "dataset": info.corpus.name,
