@@ -144,7 +144,7 @@ class Runner:
     def _compute(self, plan: Planned) -> CellResult:
         retrieved = self._retrieved(plan)
         self.listener.stage("score")
-        result = evaluate(plan.experiment, retrieved, plan.scoring, plan.cell, plan.key)
+        result = replace(evaluate(plan.experiment, retrieved, plan.scoring, plan.cell, plan.key), ranking_key=plan.ranking_key)
         write_cell(self.cell_folder(plan.key), result, corpus_facts(plan.experiment.corpus))
         return result
 

@@ -183,7 +183,8 @@ class CellResult:
     """What one cell measured.
 
     `metrics` holds every aggregate by its name in docs/metrics.md, None where nothing could be scored; `counts` the n of each mean.
-    `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks.
+    `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks. `ranking_key`
+    finds the chunks and the ranking behind the numbers (outputs/rankings).
     """
 
     cell: Cell
@@ -194,3 +195,4 @@ class CellResult:
     chunk_digest: str
     questions: pd.DataFrame
     histogram: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    ranking_key: str = ""

@@ -28,11 +28,10 @@ from harness.units import WordUnit
 from harness.units.base import Unit
 
 ROOT = Path(__file__).resolve().parent.parent
-WORDS = (
-    "anchor ballast beacon bilge bosun bowline buoy capstan chart cleat compass crane davit dinghy dory fathom fender ferry fog foghorn foremast galley "
-    "gangway harbour hatch hawser helm hull jetty keel kelp lantern lighthouse line locker mainsail mast mooring oar painter pier pilot plank pump quay "
-    "rigging rope rudder sail sextant shackle shoal skipper slipway sloop sounding spar starboard stern tackle tide tiller topsail transom trawler wharf"
-).split()
+_WORDS = """anchor ballast beacon bilge bosun bowline buoy capstan chart cleat compass crane davit dinghy dory fathom fender ferry fog foghorn
+foremast galley gangway harbour hatch hawser helm hull jetty keel kelp lantern lighthouse line locker mainsail mast mooring oar painter pier pilot
+plank pump quay rigging rope rudder sail sextant shackle shoal skipper slipway sloop sounding spar starboard stern tackle tide tiller topsail"""
+WORDS = _WORDS.split()
 QUICK = ("embedder=hashing", "tracking=files", "scoring.resamples=60", "size=24", "unit=words")
 """Words of a command that costs a fraction of a second."""
 

@@ -1,4 +1,4 @@
-"""A process killed at any moment loses the cell in flight and nothing else; the same command then gives what an uninterrupted run would have given."""
+"""A process killed at any moment loses the cell in flight and nothing else; the same command then gives what an uninterrupted run would have."""
 
 from __future__ import annotations
 
@@ -99,6 +99,27 @@ def test_killed_at_several_moments(tmp_path: Path) -> None:
     assert len(cells(outputs)) == 6
     assert cells(outputs) == cells(tmp_path / "whole")
     assert leaderboard(outputs) == leaderboard(tmp_path / "whole")
+
+
+def test_stopped_by_the_person(tmp_path: Path) -> None:
+    """Ctrl-C: one word, the status that shells have for it, what is done is kept and told, and the same command goes on."""
+    sweep, outputs = Sweep(tmp_path, "files"), tmp_path / "outputs"
+    process = sweep.start(outputs)
+    while not count(outputs, "cells/*"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said = finished(process)
+    assert said.status == 130, said.err
+    assert "Traceback" not in said.err
+    assert "(stopped early)" in said.out
+    record = json.loads(next(outputs.glob("sweeps/*/sweep.json")).read_text(encoding="utf-8"))
+    assert record["status"] == "stopped"
+    assert 1 <= len(record["cells"]) < 6
+    again = finished(sweep.start(outputs))
+    assert again.status == 0, again.err
+    assert f"{len(record['cells'])} reused" in again.out
+    assert len(cells(outputs)) == 6
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,7 +72,7 @@ class Store:
 
 
 @pytest.fixture(scope="module")
-def swept(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[Path]:
+def swept(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Path:
     """One sweep of eight cells, told to MLflow."""
     folder = tmp_path_factory.mktemp("swept")
     write_corpus(folder / "harbour", documents=4)
@@ -82,7 +81,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterat
     from harness.cli.main import main
 
     assert main(["run", "dataset=folder", f"dataset.path={folder}/harbour", f"outputs={folder}/outputs", *GRID]) == 0
-    yield folder
+    return folder
 
 
 def words_of(swept: Path) -> tuple[str, ...]:
@@ -133,7 +132,8 @@ def test_winner_and_ties_are_tags(swept: Path) -> None:
     children = store.children(store.parents()[0])
     sweep = json.loads(next(swept.glob("outputs/sweeps/*/sweep.json")).read_text())
     by_key = {run.data.tags["chunk_sweep.cell_key"]: run.data.tags for run in children}
-    assert {key for key, tags in by_key.items() if tags["winner"] == "true"} == {sweep["cheapest"]}
+    assert {key for key, tags in by_key.items() if tags["winner"] == "true"} == {sweep["winner"]}
+    assert {key for key, tags in by_key.items() if tags["cheapest_of_tied"] == "true"} == {sweep["cheapest"]}
     assert {key for key, tags in by_key.items() if tags["tied_with_winner"] == "true"} == set(sweep["tied"])
 
 
@@ -201,7 +201,7 @@ def test_undefined_metrics_are_left_out(tmp_path: Path, outputs: Path) -> None:
     tracker.finish(SweepOutcome("note", {"discrimination/a b%=c": [(1, np.nan), (2, 0.5)]}, metrics={"complete_at_5": np.nan}))
     store = Store(outputs)
     for name in odd:
-        for bound in ("< 1000", "> -1000", f"> {1e300}"):
+        for bound in ("< 1000", "> -1000", f"> {10**300}"):
             assert store.runs(f"metrics.{name} {bound}") == []
     (parent,) = store.parents()
     assert set(parent.data.metrics) == {"discrimination/a b__c"}

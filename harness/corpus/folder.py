@@ -22,7 +22,7 @@ def load_folder(path: str | os.PathLike[str], *, name: str | None = None, on_lab
 
     Raises DataError for files that can't be used and LabelError for labels that don't agree (see harness.corpus.assembly.assemble).
     """
-    root = Path(path).expanduser()
+    root = Path(os.path.expanduser(path))
     if not root.is_dir():
         found = "is a file" if root.exists() else "there is no such folder"
         raise DataError(root, f"{found}; name a folder with documents/ or corpus.jsonl, and questions.jsonl")

@@ -18,10 +18,10 @@ def limit(corpus: Corpus, documents: int | None = None, questions: int | None = 
 
     A question stays where one of its answers lies wholly in the documents that stay, with those answers, and its filter still lets one pass.
     Unanswerable questions are thinned to the share they had, so that fewer documents do not mean mostly questions without an answer. What is
-    dropped is counted in `warnings`; digests are those of the smaller corpus. Raises ConfigError for a number below 1.
+    dropped is counted in `warnings`; digests are those of the smaller corpus. Raises ConfigError for anything but a whole number from 1 up.
     """
     for key, wanted in (("documents", documents), ("questions", questions)):
-        if wanted is not None and wanted < 1:
+        if wanted is not None and (not isinstance(wanted, int) or wanted < 1):
             raise ConfigError(f"dataset.{key}", wanted, "a whole number, 1 or more, or null for all")
     random = None if seed is None else np.random.default_rng(seed)
     kept = _pick(len(corpus.documents), documents, random)

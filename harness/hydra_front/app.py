@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -64,7 +65,7 @@ def _guarded(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -
 def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> list[float]:
     first = configs[0]
     _same_for_all(configs)
-    outputs = Path(first.outputs).expanduser()
+    outputs = Path(os.path.expanduser(first.outputs))
     console = SweepConsole(first.select.metric)
     console.planning(len(configs))
     workshop = Workshop(outputs, first.cache_gigabytes)

@@ -107,6 +107,8 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
     except ImpossibleCell as error:
         return Impossible(_cell(config, choices, None, amount, extras), str(error))
     corpus = workshop.part("dataset", config.dataset)
+    if not corpus.questions:
+        raise ConfigError("dataset", corpus.name, "has no questions, so nothing can be measured; questions.jsonl holds one a line")
     embedder = workshop.embedder(config.embedder)
     experiment = Experiment(
         corpus=corpus,

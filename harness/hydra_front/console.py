@@ -18,6 +18,8 @@ from harness.sweep import Summary
 from harness.types import Cell, CellResult
 
 log = logging.getLogger(__name__)
+_UNBOUNDED = 10_000
+"""Columns where nobody watches: no cell of the table is cut in a file or a pipe."""
 
 
 class SweepConsole:
@@ -40,7 +42,7 @@ class SweepConsole:
         """Draw the bars."""
         self._cells, self._done, self._ran, self._began = cells, 0, 0, time.perf_counter()
         if self._err.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
             self._bars = Progress(*columns, console=self._err, transient=True)
             self._sweep = self._bars.add_task("cells", total=cells)
             self._cell = self._bars.add_task("", total=None, visible=False)
@@ -104,7 +106,7 @@ def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> Non
     """The leaderboard and the verdict."""
     out = Console(highlight=False)
     if not out.is_terminal:
-        out = Console(highlight=False, width=200)
+        out = Console(highlight=False, width=_UNBOUNDED)
     if summary.standings:
         table = Table(
             title=title, title_justify="left", box=None, padding=(0, 1), header_style="bold", caption=_caption(summary), caption_justify="left"

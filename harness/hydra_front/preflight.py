@@ -58,7 +58,7 @@ def check(words: Sequence[str], conf: Path) -> None:
     named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
     for line in _lines([*named, *swept]):
         _compose(conf, parsed.config_name, [*plain, line])
-    _check_writable(Path(whole.outputs).expanduser())
+    _check_writable(Path(os.path.expanduser(whole.outputs)))
 
 
 def _refuse(message: str) -> None:
@@ -69,7 +69,7 @@ def _searched(config_dir: str | None) -> list[str]:
     """The override that makes `compose` look into a person's own folder."""
     if config_dir is None:
         return []
-    folder = Path(config_dir).expanduser().resolve()
+    folder = Path(os.path.expanduser(config_dir)).resolve()
     if not folder.is_dir():
         raise ConfigError("--config-dir", config_dir, "there is no such folder")
     quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")

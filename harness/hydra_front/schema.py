@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -68,5 +68,5 @@ class RootConfig:
 
 def register() -> None:
     """Make the schema known to Hydra as `schema`, and the resolver that Hydra's own folders need."""
-    OmegaConf.register_new_resolver("chunk_sweep.home", lambda path: str(Path(path).expanduser()), replace=True)
+    OmegaConf.register_new_resolver("chunk_sweep.home", os.path.expanduser, replace=True)
     ConfigStore.instance().store(name="schema", node=RootConfig)

@@ -7,7 +7,7 @@ import json
 import logging
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,10 @@ class Session:
                 figure.savefig(folder / f"size_discrimination.{suffix}", dpi=150)
 
     def _outcome(self, folder: Path, summary: Summary, run: Course) -> SweepOutcome:
-        names = ("leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg")
+        names = ["leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg"]
+        if self.tracker.where().get("store_text") is False:  # what a failing part said may quote a text
+            names.remove("verdict.md")
+            run = replace(run, failures=[replace(failure, problem="sweep.log says why") for failure in run.failures])
         curves: dict[str, list[tuple[int, float]]] = {}
         for curve in summary.curves:
             tail = f"{curve.strategy}/{curve.embedder}/overlap_{curve.overlap.replace('%', 'pct')}"

@@ -145,6 +145,7 @@ def write_cell(place: Path, result: CellResult, corpus: Mapping[str, Any]) -> No
             "warnings": list(result.warnings),
             "chunk_digest": result.chunk_digest,
             "histogram": dict(result.histogram),
+            "ranking_key": result.ranking_key,
             "corpus": dict(corpus),
         }
         write_json(draft / "result.json", record)
@@ -171,4 +172,5 @@ def read_cell(place: Path) -> CellResult | None:
         chunk_digest=record["chunk_digest"],
         questions=questions,
         histogram=record["histogram"],
+        ranking_key=record["ranking_key"],
     )

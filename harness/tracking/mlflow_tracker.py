@@ -81,7 +81,7 @@ class MlflowTracker:
 
     @property
     def _folder(self) -> Path:
-        return Path(self.outputs).expanduser().resolve()
+        return Path(os.path.expanduser(self.outputs)).resolve()
 
     def start(self, info: SweepInfo) -> None:
         """Create the store where it is new; open the sweep's run, again where an earlier one with the same key was interrupted."""
