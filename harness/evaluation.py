@@ -76,6 +76,7 @@ def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cel
     metrics: dict[str, float | None] = {**scores.summary, **spent.figures, **retrieved.facts, "embedder_limit": float(experiment.embedder.limit)}
     questions = scores.questions.assign(**_dependence(corpus))
     sampler = resampler_for(questions, scoring)
+    metrics["embedding_tokens"] = retrieved.facts["embedded_tokens"] + retrieved.facts["cached_tokens"]
     metrics |= _intervals(scores, sampler) | random_floor(experiment, retrieved, relevance, scoring)
     metrics["seconds_score"] = time.perf_counter() - began
     return CellResult(

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from harness.caveats import caveats
+from harness.choosing import Limit, broken_limits, front, knee
 from harness.chunking.overlap import resolve_overlap
 from harness.curves import Curves, column, curves
 from harness.errors import ConfigError
-from harness.evaluation import TRUNCATION, Scoring, resampler_for
+from harness.evaluation import Scoring, resampler_for
 from harness.statistics.bootstrap import Resampler
 from harness.statistics.paired import Paired, paired, tie_group
-from harness.statistics.sizing import sizing
-from harness.types import Bools, CellResult, Floats
+from harness.statistics.sizing import Sizing, sizing
+from harness.types import Bools, CellResult
 
 _NOT_BETTER = re.compile(
     r"(half_answer|chunking_miss|ranking_miss|assembled)_rate_at_\d+|claim_above_exception_rate|unreached_share|context_tokens_at_\d+|oracle_\w+"
@@ -28,18 +30,20 @@ _NOT_BETTER = re.compile(
 class Select:
     """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` (Holm) are tied; the cheapest is named.
 
-    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner.
+    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner. Cells that break one of the `limits` are
+    shown, but can't win.
     """
 
     metric: str = "complete_within_2048"
     alpha: float = 0.05
     baseline: tuple[str, int, str] = ("recursive", 512, "10%")
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A cell in the order of the metric. `behind`, `behind_low`, `behind_high`: what it is behind the best, paired, with its 95% interval; `p`
-    is adjusted (Holm); `tied`: it can't be told from the best."""
+    is adjusted (Holm); `tied`: it can't be told from the best. `broken`: the limits that it does not keep, in words; such a cell is not compared."""
 
     result: CellResult
     value: float
@@ -50,6 +54,7 @@ class Standing:
     behind_high: float
     p: float
     tied: bool
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ class Summary:
     """The sweep in numbers. `standings` are best first. `cheapest`: of the tied cells the one with the fewest context tokens (then storage).
 
     `same_chunks`: groups of cells that made the very same chunks and so can't be ranked against each other. `detectable`: the smallest paired
-    difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05.
+    difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05. `front`: keys of the cells on the Pareto
+    front of the metric against context tokens, storage and tokens to embed; `knee`: the key of its knee.
     """
 
     select: Select
@@ -72,11 +78,13 @@ class Summary:
     clusters: str
     curves: tuple[Curves, ...] = ()
     warnings: tuple[str, ...] = field(default_factory=tuple)
+    front: tuple[str, ...] = ()
+    knee: str | None = None
 
     @property
     def winner(self) -> Standing | None:
-        """The best cell, None where nothing could be ranked."""
-        return self.standings[0] if self.standings else None
+        """The best cell that keeps the limits, None where nothing could be ranked."""
+        return next((standing for standing in self.standings if not standing.broken), None)
 
     @property
     def tied(self) -> tuple[Standing, ...]:
@@ -99,13 +107,17 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
     if not ranked:
         return Summary(select, (), None, None, None, (), np.nan, None, 0, "", (), tuple(warnings))
     resampler = resampler_for(ranked[0].questions, scoring)
-    values = np.stack([column(result, select.metric) for result in ranked])
-    defined: Bools = np.asarray(~np.isnan(values).any(axis=0))
-    standings = _standings(ranked, values, select, resampler)
-    cheapest = min((item for item in standings if item.tied), key=_cost)
-    baseline = _baseline(standings, select, cheapest)
-    rival = standings[min(1, len(standings) - 1)]
-    sized = sizing(column(standings[0].result, select.metric) - column(rival.result, select.metric), resampler)
+    standings = _standings(ranked, select, resampler)
+    choice = [item for item in standings if not item.broken]
+    cheapest = min((item for item in choice if item.tied), key=_cost, default=None)
+    baseline = _baseline(standings, select, cheapest or standings[0])
+    sized = _sized(choice or standings, select.metric, resampler)
+    on_front = front(ranked, select.metric)
+    bend = knee(on_front, select.metric)
+    if not choice:
+        warnings.append(
+            "every cell breaks a limit, so none is named: " + "; ".join(dict.fromkeys(word for item in standings for word in item.broken))
+        )
     return Summary(
         select,
         tuple(standings),
@@ -116,19 +128,46 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
         sized.smallest,
         sized.needed,
         sized.n,
-        clusters_of(resampler, defined),
+        clusters_of(resampler, _defined(ranked, select.metric)),
         tuple(curves(results, resampler)),
-        tuple([*warnings, *_shared_warnings(ranked)]),
+        tuple([*warnings, *caveats(ranked)]),
+        tuple(result.key for result in on_front),
+        None if bend is None else bend.key,
     )
 
 
-def _standings(ranked: Sequence[CellResult], values: Floats, select: Select, resampler: Resampler) -> list[Standing]:
-    """Best first; of equal values the one the tie group names as the best, then grid order."""
-    against = tie_group(values, resampler, alpha=select.alpha)
+def _defined(ranked: Sequence[CellResult], metric: str) -> Bools:
+    return np.asarray(~np.isnan(np.stack([column(result, metric) for result in ranked])).any(axis=0))
+
+
+def _sized(standings: Sequence[Standing], metric: str, resampler: Resampler) -> Sizing:
+    """What differences can be seen, from the spread between the best two."""
+    best, rival = standings[0].result, standings[min(1, len(standings) - 1)].result
+    return sizing(column(best, metric) - column(rival, metric), resampler)
+
+
+def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resampler) -> list[Standing]:
+    """Best first; of equal values the one the tie group names as the best, then grid order. Cells that break a limit stand in order, but apart."""
+    problems = [tuple(broken_limits(result, select.limits)) for result in ranked]
+    allowed = [result for result, broken in zip(ranked, problems, strict=True) if not broken]
+    found = _compared(allowed, select, resampler) if allowed else []
+    best = found[0] if found else None
+    for result, broken in zip(ranked, problems, strict=True):
+        if broken:
+            value = float(np.nanmean(column(result, select.metric)))
+            behind = best.value - value if best else np.nan
+            bounds = _bound(result, select.metric, "low"), _bound(result, select.metric, "high")
+            found.append(Standing(result, value, *bounds, behind, np.nan, np.nan, np.nan, tied=False, broken=broken))
+    return sorted(found, key=lambda item: (-item.value, item is not best))
+
+
+def _compared(results: Sequence[CellResult], select: Select, resampler: Resampler) -> list[Standing]:
+    """Every cell against the best of them, best first."""
+    against = tie_group(np.stack([column(result, select.metric) for result in results]), resampler, alpha=select.alpha)
     found = [
         Standing(
             result,
-            float(np.nanmean(values[row])),
+            float(np.nanmean(column(result, select.metric))),
             _bound(result, select.metric, "low"),
             _bound(result, select.metric, "high"),
             -float(against.difference[row]),
@@ -137,7 +176,7 @@ def _standings(ranked: Sequence[CellResult], values: Floats, select: Select, res
             float(against.p[row]),
             bool(against.members[row]),
         )
-        for row, result in enumerate(ranked)
+        for row, result in enumerate(results)
     ]
     best = found[against.best]
     return sorted(found, key=lambda item: (item is not best, -item.value))
@@ -189,9 +228,9 @@ def _baseline(standings: Sequence[Standing], select: Select, chosen: Standing) -
     return None
 
 
-def _gap(chosen: Standing, baseline: Standing | None, metric: str, resampler: Resampler) -> Paired | None:
+def _gap(chosen: Standing | None, baseline: Standing | None, metric: str, resampler: Resampler) -> Paired | None:
     """How far the chosen cell is ahead of the baseline, paired."""
-    if baseline is None or baseline.result.key == chosen.result.key:
+    if chosen is None or baseline is None or baseline.result.key == chosen.result.key:
         return None
     return paired(column(chosen.result, metric), column(baseline.result, metric), resampler)
 
@@ -201,34 +240,3 @@ def _same_chunks(results: Sequence[CellResult]) -> tuple[tuple[str, ...], ...]:
     for result in results:
         groups[(result.chunk_digest, result.cell.embedder, result.cell.retriever)].append(result.cell.label)
     return tuple(tuple(labels) for labels in groups.values() if len(labels) > 1)
-
-
-def _shared_warnings(results: Sequence[CellResult]) -> list[str]:
-    """Each warning once, with the cells it holds for; what embedders did not read in one line an embedder."""
-    cells: dict[str, list[str]] = defaultdict(list)
-    for result in results:
-        for line in result.warnings:
-            if not line.startswith(TRUNCATION):
-                cells[line].append(result.cell.label)
-    lines = []
-    for line, labels in cells.items():
-        everywhere = len(labels) == len(results) and len(labels) > 1
-        lines.append(f"{line} ({'every cell' if everywhere else _some(labels)})")
-    return [*lines, *_unread(results)]
-
-
-def _unread(results: Sequence[CellResult]) -> list[str]:
-    shares: dict[tuple[str, float], list[tuple[float, str]]] = defaultdict(list)
-    for result in results:
-        share = result.metrics.get("truncated_token_share") or 0.0
-        if share > 0:
-            shares[(result.cell.embedder, result.metrics.get("embedder_limit") or 0.0)].append((share, result.cell.label))
-    return [
-        f"{embedder} reads {limit:.0f} tokens of a chunk; never read: "
-        + _some([f"{share:.1%} of all tokens in {label}" for share, label in sorted(found, reverse=True)])
-        for (embedder, limit), found in shares.items()
-    ]
-
-
-def _some(labels: Sequence[str], shown: int = 3) -> str:
-    return ", ".join(labels[:shown]) + (f" and {len(labels) - shown} more" if len(labels) > shown else "")

@@ -14,6 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from harness.bundled import bundled_folder
+from harness.choosing import Limit
 from harness.chunking.overlap import resolve_overlap
 from harness.course import Impossible
 from harness.errors import CommandLineError, ConfigError, HarnessError
@@ -126,7 +127,12 @@ def _select(config: DictConfig, plans: Sequence[Planned | Impossible]) -> Select
         resolve_overlap(baseline.overlap, baseline.size)
     except ConfigError as error:
         raise ConfigError(f"select.baseline.{error.key}", error.found, error.expected) from error
-    return Select(node.metric, node.alpha, (baseline.strategy, baseline.size, baseline.overlap))
+    return Select(node.metric, node.alpha, (baseline.strategy, baseline.size, baseline.overlap), _limits(node))
+
+
+def _limits(node: DictConfig) -> tuple[Limit, ...]:
+    bounds = [(name, bound, True) for name, bound in node.max.items()] + [(name, bound, False) for name, bound in node.min.items()]
+    return tuple(Limit(str(name), float(bound), at_most) for name, bound, at_most in bounds if bound is not None)
 
 
 def _command() -> str:

@@ -44,6 +44,8 @@ class SelectConfig:
     metric: str = MISSING
     alpha: float = MISSING
     baseline: BaselineConfig = field(default_factory=BaselineConfig)
+    max: dict[str, float | None] = field(default_factory=dict)
+    min: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass

@@ -88,7 +88,8 @@ class Session:
         return FilesOnly(known) if same and complete and not self.rerun else self.tracker
 
     def _selection(self) -> dict[str, Any]:
-        return {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline)}
+        limits = [[limit.metric, limit.bound, limit.at_most] for limit in self.select.limits]
+        return {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline), "limits": limits}
 
     def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: Course) -> None:
         if summary.standings:
@@ -116,6 +117,7 @@ class Session:
         tags: dict[str, dict[str, str]] = {}
         for item in summary.standings:
             marks = {"winner": item is summary.winner, "tied_with_winner": item.tied, "cheapest_of_tied": item is summary.cheapest}
+            marks["pareto"] = item.result.key in summary.front
             tags[item.result.key] = {name: str(mark and summary.decided).lower() for name, mark in marks.items()}
         metrics = {self.select.metric: summary.winner.value} if summary.winner else {}
         files = tuple(folder / name for name in names if (folder / name).exists())

@@ -51,9 +51,11 @@ def with_interval(metrics: Mapping[str, float | None], column: Column) -> str:
 
 
 def mark(item: Standing, summary: Summary) -> str:
-    """1: the best; =: can't be told from it; *: the cheapest of these."""
+    """1: the best; =: can't be told from it; *: the cheapest of these; x: breaks a limit."""
     best = summary.winner is item
     cheapest = summary.cheapest is item
+    if item.broken:
+        return "x"
     return ("1" if best else "=" if item.tied else "") + ("*" if cheapest and summary.decided else "")
 
 

@@ -75,7 +75,7 @@ def _not_run(run: Course) -> list[str]:
 def _winner(summary: Summary) -> list[str]:
     best, metric = summary.winner, summary.select.metric
     if best is None:
-        return ["No cell could be ranked."]
+        return ["No cell keeps the limits."] if summary.standings else ["No cell could be ranked."]
     lines = []
     if len(summary.standings) == 1:
         return [f"One cell: {_with_value(best, metric)}. Nothing to compare it with."]
@@ -90,9 +90,22 @@ def _winner(summary: Summary) -> list[str]:
         lines.append("Every other cell is behind it by more than chance explains.")
     if summary.cheapest is not None:
         lines.append(_choice(summary.cheapest, best))
+    lines += _front(summary)
     if summary.select.metric != "complete_within_2048":
         lines.append(f"Chosen by {metric}, as asked; the default is complete_within_2048.")
     lines += [f"Same chunks, so no ranking among them: {', '.join(group)}." for group in summary.same_chunks]
+    return lines
+
+
+def _front(summary: Summary) -> list[str]:
+    """What limits shut out, and where quality gets dear."""
+    lines = [f"Left out by a limit: {item.result.cell.label} ({'; '.join(item.broken)})." for item in summary.standings if item.broken]
+    bend = next((item for item in summary.standings if item.result.key == summary.knee), None)
+    if bend is not None:
+        lines.append(
+            f"{len(summary.front)} cells are on the Pareto front (quality, context tokens, storage, tokens to embed); past "
+            f"{bend.result.cell.label} more context buys little."
+        )
     return lines
 
 

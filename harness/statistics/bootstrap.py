@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from harness.types import Corpus, Floats, Ints, Question
+from harness.types import Bools, Corpus, Floats, Ints, Question
 
 RESAMPLES = 2000
 SEED = 20261
@@ -44,6 +44,13 @@ class Resampler:
     def clusters(self) -> int:
         """How many independent units there are: the smaller number of clusters where there are two columns."""
         return min(_size(group) for group in self.groups)
+
+    def among(self, kept: Bools) -> Resampler:
+        """The resampler of the questions where `kept` (n,) is true; clusters that are left without a question are gone."""
+        if kept.all():
+            return self
+        groups = tuple(np.unique(group[kept], return_inverse=True)[1].astype(np.int64) for group in self.groups)
+        return Resampler(groups, self.resamples, self.seed, self.warning)
 
     def draws(self) -> Iterable[tuple[Counts, ...]]:
         """How often each cluster of each column is drawn, (rows, clusters) a column, in blocks of rows."""
@@ -141,22 +148,40 @@ class Intervals:
 def intervals(values: Floats, sampler: Resampler, *, weights: Floats | None = None, level: float = 0.95) -> Intervals:
     """Intervals of the means of many columns at once; `values` (questions, m), NaN where not defined: such rows are left out, column by column.
 
-    `weights` (questions, m): for weighted means (pooled shares). Percentile intervals, as clusters and two-way draws have no agreed acceleration
-    for BCa; expanded for small numbers of clusters C by taking the level Phi(-sqrt(C / (C - 1)) t(alpha / 2, C - 1)) in each tail, without which
-    they are too narrow (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4)). Where all rows are
-    equal the interval has no width: a bootstrap can't see what never happened.
+    `weights` (questions, m): for weighted means (pooled shares). Bias-corrected and accelerated percentiles over whole clusters (Efron 1987, "Better
+    Bootstrap Confidence Intervals", JASA 82(397)): the skewness of the clusters' sums moves both ends, and is also taken for the bias correction,
+    to which it is equal for a mean. Two columns of clusters add their squares and cubes. The level is widened for small numbers of clusters C: each
+    tail is Phi(-sqrt(C / (C - 1)) t(alpha / 2, C - 1)), without which intervals are too narrow (Hesterberg 2015, "What Teachers Should Know About the
+    Bootstrap", The American Statistician 69(4)). Where all rows are equal the interval has no width: a bootstrap can't see what never happened.
     """
     defined = ~np.isnan(values)
     share = np.where(defined, 1.0 if weights is None else weights, 0.0)
     weighted = np.where(defined, values, 0.0) * share
+    mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
     drawn = _drawn(weighted, share, sampler)
+    acceleration = _acceleration(weighted - np.nan_to_num(mean) * share, sampler)
+    clusters = np.min([(by_cluster(defined, group) > 0).sum(axis=0) for group in sampler.groups], axis=0)
     low, high = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
-    for column in range(values.shape[1]):
-        clusters = min(len(np.unique(group[defined[:, column]])) for group in sampler.groups)
-        if clusters > 1:
-            tail = expanded_tail(clusters, level)
-            low[column], high[column] = np.nanquantile(drawn[:, column], [tail, 1 - tail])
-    return Intervals(_ratio(weighted.sum(axis=0), share.sum(axis=0)), low, high, defined.sum(axis=0))
+    for column in np.flatnonzero(clusters > 1):
+        ends = _ends(expanded_tail(int(clusters[column]), level), acceleration[column])
+        low[column], high[column] = np.nanquantile(drawn[:, column], ends)
+    return Intervals(mean, low, high, defined.sum(axis=0))
+
+
+def _acceleration(deviations: Floats, sampler: Resampler) -> Floats:
+    """A sixth of the skewness of the mean of each column, from the sums of its clusters; `deviations` (questions, m) are from the mean."""
+    sums = [by_cluster(deviations, group) for group in sampler.groups]
+    squares: Floats = np.sum([(part**2).sum(axis=0) for part in sums], axis=0)
+    cubes: Floats = np.sum([(part**3).sum(axis=0) for part in sums], axis=0)
+    return _ratio(cubes, 6 * squares**1.5)
+
+
+def _ends(tail: float, acceleration: float) -> tuple[float, float]:
+    """Which quantiles of the draws an interval takes that would leave `tail` on each side without skewness."""
+    a = float(np.nan_to_num(acceleration))
+    sides = a + np.array([-1.0, 1.0]) * stats.norm.isf(tail)
+    low, high = stats.norm.cdf(a + sides / np.maximum(1 - a * sides, 1e-3))
+    return float(low), float(high)
 
 
 def interval(values: Floats, sampler: Resampler, *, weights: Floats | None = None, level: float = 0.95) -> tuple[float, float]:
@@ -186,13 +211,14 @@ def drawn_means(values: Floats, sampler: Resampler) -> Floats:
 def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
     """Weighted means of every resample. Sums are taken in float32, which holds about seven digits."""
     if len(sampler.groups) == 1:  # draw clusters of sums instead of questions
-        part, whole = _by_cluster(weighted, sampler.groups[0]), _by_cluster(share, sampler.groups[0])
+        part, whole = (by_cluster(each, sampler.groups[0]).astype(np.float32) for each in (weighted, share))
         return np.concatenate([_ratio(drawn @ part, drawn @ whole) for (drawn,) in sampler.draws()])
     part, whole = weighted.astype(np.float32), share.astype(np.float32)
     return np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
 
 
-def _by_cluster(values: Floats, group: Ints) -> Counts:
+def by_cluster(values: Floats | Bools, group: Ints) -> Floats:
+    """Sums (clusters, m) of the rows of `values` (questions, m) that are in the same cluster."""
     sums = np.zeros((_size(group), values.shape[1]))
     np.add.at(sums, group, values)
-    return sums.astype(np.float32)
+    return sums

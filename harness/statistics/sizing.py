@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from harness.statistics.bootstrap import Resampler, drawn_means
-from harness.types import Floats
+from harness.types import Bools, Floats
 
 TARGET = 0.05
 
@@ -17,7 +17,8 @@ TARGET = 0.05
 @dataclass(frozen=True, slots=True)
 class Sizing:
     """`error`: standard error of the mean difference. `smallest`: the smallest true difference that would be found significant with the power asked
-    for. `needed`: questions for `target`. NaN and None where the two cells never differ: there is no spread to go by."""
+    for. `needed`: questions for `target`. NaN and None where the two cells never differ: there is no spread to go by; `smallest` infinite and
+    `needed` None where no difference could be found."""
 
     n: int
     error: float
@@ -26,15 +27,23 @@ class Sizing:
     needed: int | None
 
 
-def sizing(differences: Floats, sampler: Resampler, *, target: float = TARGET, power: float = 0.8, alpha: float = 0.05) -> Sizing:
+def sizing(
+    differences: Floats, sampler: Resampler, *, target: float = TARGET, power: float = 0.8, alpha: float = 0.05, critical: float | None = None
+) -> Sizing:
     """From the paired differences of two cells, one a question (NaN: left out).
 
-    smallest = (z(1 - alpha / 2) + z(power)) x error, error by the same bootstrap as the intervals, so clusters count; the normal approximation of a
-    two-sided test. needed = n x (smallest / target)^2, rounded up: more questions of the same kind, in clusters of the same size.
+    smallest = (critical + t(power)) x error. `critical`: by default t(1 - alpha / 2), which is right for two cells that were named beforehand; of a
+    sweep, `TieGroup.critical`, as the more cells are compared, the more it takes to tell one from the best. error by the same bootstrap as the
+    intervals, so clusters count, times sqrt(C / (C - 1)), as t with C - 1 degrees of freedom wants it for C clusters. needed = n x (smallest /
+    target)^2, rounded up: more questions of the same kind, in clusters of the same size.
     """
-    n = int((~np.isnan(differences)).sum())
-    error = float(np.nanstd(drawn_means(differences[:, None], sampler), ddof=1)) if n > 1 else math.nan
+    defined: Bools = np.asarray(~np.isnan(differences))
+    n, clusters = int(defined.sum()), sampler.among(defined).clusters
+    error = float(np.nanstd(drawn_means(differences[:, None], sampler), ddof=1)) if clusters > 1 else math.nan
     if not error > 0:
         return Sizing(n, error, math.nan, target, None)
-    smallest = float(stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power)) * error
-    return Sizing(n, error, smallest, target, math.ceil(n * (smallest / target) ** 2 - 1e-9))
+    error *= math.sqrt(clusters / (clusters - 1))
+    freedom = clusters - 1
+    smallest = ((float(stats.t.ppf(1 - alpha / 2, freedom)) if critical is None else critical) + float(stats.t.ppf(power, freedom))) * error
+    needed = math.ceil(n * (smallest / target) ** 2 - 1e-9) if math.isfinite(smallest) else None
+    return Sizing(n, error, smallest, target, needed)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from harness.statistics.bootstrap import Resampler
-from harness.statistics.paired import holm, paired, sign_flip, tie_group
+from harness.statistics.paired import paired, sign_flip, tie_group
 from harness.statistics.sizing import sizing
 
 
@@ -61,11 +61,6 @@ def test_equal_cells_have_p_one():
     assert group.members.all()
     assert group.p.tolist() == [1, 1, 1]
 
-
-def test_holm_by_hand():
-    assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
-    assert holm(np.array([])).tolist() == []
 
 
 def test_the_tie_group_holds_what_cannot_be_told_from_the_best():
