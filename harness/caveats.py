@@ -19,7 +19,7 @@ def caveats(results: Sequence[CellResult]) -> list[str]:
     lines = []
     for line, labels in cells.items():
         everywhere = len(labels) == len(results) and len(labels) > 1
-        lines.append(f"{line} ({'every cell' if everywhere else _some(labels)})")
+        lines.append(f"{line} ({'every cell' if everywhere else some(labels)})")
     return [*lines, *_unread(results)]
 
 
@@ -31,10 +31,11 @@ def _unread(results: Sequence[CellResult]) -> list[str]:
             shares[(result.cell.embedder, result.metrics.get("embedder_limit") or 0.0)].append((share, result.cell.label))
     return [
         f"{embedder} reads {limit:.0f} tokens of a chunk; never read: "
-        + _some([f"{share:.1%} of all tokens in {label}" for share, label in sorted(found, reverse=True)])
+        + some([f"{share:.1%} of all tokens in {label}" for share, label in sorted(found, reverse=True)])
         for (embedder, limit), found in shares.items()
     ]
 
 
-def _some(labels: Sequence[str], shown: int = 3) -> str:
+def some(labels: Sequence[str], shown: int = 3) -> str:
+    """The first few, and how many more."""
     return ", ".join(labels[:shown]) + (f" and {len(labels) - shown} more" if len(labels) > shown else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import NoReturn
 
 from harness.errors import CommandLineError
@@ -14,3 +15,9 @@ class Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse what was typed."""
         raise CommandLineError(f"{message} ({self.prog} --help)")
+
+
+def with_outputs(words: Options) -> Options:
+    """Add the option that says where results lie."""
+    words.add_argument("--outputs", type=Path, default=Path("outputs"), help="the folder that holds results (default: outputs)")
+    return words

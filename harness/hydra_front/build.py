@@ -103,7 +103,7 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
     """One cell, checked and keyed but not run. Raises ConfigError or DataError for what can't work in any combination."""
     amount = resolve_overlap(config.overlap, config.size)
     try:
-        chunker = build_part("strategy", _with_amount(config.strategy, amount))
+        chunker = build_part("strategy", with_amount(config.strategy, config))
     except ImpossibleCell as error:
         return Impossible(_cell(config, choices, None, amount, extras), str(error))
     corpus = workshop.part("dataset", config.dataset)
@@ -128,11 +128,11 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
     return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring)
 
 
-def _with_amount(node: DictConfig, amount: int) -> DictConfig:
+def with_amount(node: DictConfig, config: DictConfig) -> DictConfig:
     """The strategy's node with `overlap` as a whole number of units (the root keeps it as it was typed)."""
     plain: Any = OmegaConf.to_container(node, resolve=True)
     if isinstance(plain, dict) and "overlap" in plain:
-        plain["overlap"] = amount
+        plain["overlap"] = resolve_overlap(config.overlap, config.size)
     settled: DictConfig = OmegaConf.create(plain)
     return settled
 

@@ -123,7 +123,8 @@ def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> Non
 
 
 def _caption(summary: Summary) -> str:
-    return f"1 best by {summary.select.metric}, = can't be told from it, * the cheapest of these; [95% intervals]; columns: docs/metrics.md"
+    limits = ", x breaks a limit" if any(item.broken for item in summary.standings) else ""
+    return f"1 best by {summary.select.metric}, = can't be told from it, * the cheapest of these{limits}; [95% intervals]; columns: docs/metrics.md"
 
 
 def print_lines(lines: Sequence[str]) -> None:

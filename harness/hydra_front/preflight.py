@@ -49,7 +49,8 @@ def check(words: Sequence[str], conf: Path) -> None:
     if parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion or parsed.config_path or parsed.experimental_rerun:
         return
     overrides = _parse(parsed.overrides)
-    plain = [*_searched(parsed.config_dir), *(override.input_line for override in overrides if not override.is_sweep_override())]
+    conf, searched = _places(conf, parsed.config_dir, parsed.config_name)
+    plain = [*searched, *(override.input_line for override in overrides if not override.is_sweep_override())]
     whole = _compose(conf, parsed.config_name, plain)
     swept = [override for override in overrides if override.is_sweep_override()]
     grid = parsed.multirun or str(whole.hydra.mode).endswith("MULTIRUN")
@@ -65,15 +66,16 @@ def _refuse(message: str) -> None:
     raise CommandLineError(f"{message} (chunk-sweep run --help)")
 
 
-def _searched(config_dir: str | None) -> list[str]:
-    """The override that makes `compose` look into a person's own folder."""
+def _places(conf: Path, config_dir: str | None, config_name: str | None) -> tuple[Path, list[str]]:
+    """The folder that holds the primary configuration, and the override that makes `compose` look into the other one too."""
     if config_dir is None:
-        return []
+        return conf, []
     folder = Path(os.path.expanduser(config_dir)).resolve()
     if not folder.is_dir():
         raise ConfigError("--config-dir", config_dir, "there is no such folder")
-    quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
-    return [f"hydra.searchpath=['file://{quoted}']"]
+    primary, other = (folder, conf) if config_name and (folder / f"{config_name.removesuffix('.yaml')}.yaml").exists() else (conf, folder)
+    quoted = str(other).replace("\\", "\\\\").replace("'", "\\'")
+    return primary, [f"hydra.searchpath=['file://{quoted}']"]
 
 
 def _check_writable(outputs: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from harness.course import Course, Impossible
 from harness.errors import StoreError
 from harness.hydra_front.console import SweepConsole, print_summary
+from harness.hydra_front.rebuild import winner_yaml
 from harness.report.figures import size_discrimination
 from harness.report.tables import full_leaderboard
 from harness.report.verdict import note, sections
@@ -95,6 +96,8 @@ class Session:
         if summary.standings:
             write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
         write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
+        if summary.cheapest is not None:
+            write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, folder))
         if summary.curves:
             figure = size_discrimination(summary.curves, f"{info.corpus.name}: what size does")
             for suffix in ("png", "svg"):
@@ -151,6 +154,8 @@ class Session:
             f"Everything that was measured: {folder}/leaderboard.csv, verdict.md"
             + (", size_discrimination.png" if (folder / "size_discrimination.png").exists() else "")
         ]
+        if (folder / "winner.yaml").exists():
+            steps.append(f"The named cell again: chunk-sweep run --config-dir {folder} --config-name winner")
         place = self.tracker.where()
         if place.get("tracker") == "mlflow":
             steps.append(f"In MLflow: make ui (or: mlflow ui --backend-store-uri {place['uri']})")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.caveats import some
 from harness.course import Course
 from harness.report.tables import headings, leaderboard, markdown, number
 from harness.sweep import Standing, Summary
@@ -99,7 +100,8 @@ def _winner(summary: Summary) -> list[str]:
 
 def _front(summary: Summary) -> list[str]:
     """What limits shut out, and where quality gets dear."""
-    lines = [f"Left out by a limit: {item.result.cell.label} ({'; '.join(item.broken)})." for item in summary.standings if item.broken]
+    broken = [f"{item.result.cell.label} ({'; '.join(item.broken)})" for item in summary.standings if item.broken]
+    lines = [f"Left out by a limit ({len(broken)}): {some(broken)}."] if broken else []
     bend = next((item for item in summary.standings if item.result.key == summary.knee), None)
     if bend is not None:
         lines.append(
@@ -132,7 +134,7 @@ def _how_sure(summary: Summary) -> list[str]:
             f"{summary.questions} questions ({summary.clusters}) show a difference of {number(summary.detectable, 3)} or more 4 times in 5"
             + (f"; for {number(0.05, 2)} about {summary.needed} questions are needed." if summary.needed and summary.detectable > 0.05 else ".")
         )
-    runner_up = next((item for item in summary.standings if not item.tied), None)
+    runner_up = next((item for item in summary.standings if not item.tied and not item.broken), None)
     if runner_up is not None:
         lines.append(
             f"The first cell that is really behind: {runner_up.result.cell.label}, by {number(runner_up.behind, 3)} "

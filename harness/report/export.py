@@ -1,0 +1,46 @@
+"""A cell's chunks with their vectors, as files that vector stores load."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from harness.chunking import chunk_documents
+from harness.errors import StoreError
+from harness.experiment import Experiment
+from harness.tracking.files import write_table
+from harness.units import measure_all
+
+
+def export_chunks(experiment: Experiment, folder: Path) -> int:
+    """Write chunks.parquet and chunks.jsonl; the number of chunks.
+
+    One row a chunk: id (document, start and end), document, title, start, end, text (what the reader gets), indexed_text (what was embedded),
+    metadata (of the document, as JSON) and vector (float32). Vectors come from the cache where it has them.
+    """
+    documents = experiment.corpus.documents
+    chunks = chunk_documents(experiment.chunker, documents, measure_all(experiment.unit, documents))
+    indexed = chunks.indexed_texts(documents)
+    vectors = experiment.embedder.embed(indexed, "passage").vectors
+    rows: list[dict[str, Any]] = []
+    columns = (chunks.doc, chunks.start, chunks.end, chunks.returned_start, chunks.returned_end)
+    for place, (doc, start, end, first, last) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        document = documents[doc]
+        about = {"id": f"{document.id}#{start}-{end}", "document": document.id, "title": document.title, "start": start, "end": end}
+        metadata = json.dumps(dict(document.metadata), ensure_ascii=False, default=str)
+        rows.append({**about, "text": document.text[first:last], "indexed_text": indexed[place], "metadata": metadata})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(rows) if rows else pa.table({})
+        flat = pa.array(np.ascontiguousarray(vectors).ravel())
+        write_table(folder / "chunks.parquet", table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, experiment.embedder.dim)))
+        with (folder / "chunks.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+            for row, vector in zip(rows, vectors, strict=True):
+                file.write(json.dumps({**row, "metadata": json.loads(row["metadata"]), "vector": vector.tolist()}, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise StoreError(f"{folder}: can't write here ({error.strerror})") from error
+    return len(rows)
