@@ -233,7 +233,6 @@ def test_report(two_results: tuple[Path, Path, Path], tmp_path: Path, capsys: py
     assert (shown.status, shown.err) == (0, "")
     assert "recursive size=60" in shown.out
     for words, told in (
-        ([], "sweep"),
         (["nope", *where], sweep.name),
         ([sweep.name, *where, "--metric", "nope"], "nope"),
         ([sweep.name, *where, "--colour"], "--colour"),

@@ -20,6 +20,7 @@ from harness.chunking.sentence import SentenceChunker
 from harness.corpus.folder import load_folder
 from harness.evaluation import evaluate, question_metrics
 from harness.experiment import Experiment, Retrieved, deep_enough, fitted, retrieve
+from harness.retrieval.controls import RandomRetriever
 from harness.sweep import Select, summarise
 from harness.types import CellResult, ChunkSet, Corpus, Document, Ints, Probes, Question, Ranking
 
@@ -108,8 +109,9 @@ def test_a_stored_ranking_serves_as_long_as_a_fresh_one_would_be_the_same(corpus
 
 def test_metrics_with_a_rank_of_their_own_are_deep_enough(corpus: Corpus) -> None:
     """mrr_at_20 looks at 20 places, whatever the ks and budgets."""
-    shallow = result_of(experiment_on(corpus, FixedChunker(9), ks=(1,), budgets=(5,)))
-    deep = result_of(experiment_on(corpus, FixedChunker(9), ks=(60,), budgets=(5,)))
+    scattered: dict[str, Any] = {"chunker": FixedChunker(30, 15), "retriever": RandomRetriever(), "budgets": (5,)}
+    shallow, deep = (result_of(experiment_on(corpus, ks=ks, **scattered)) for ks in ((1,), (60,)))
+    assert 0 < (deep.metrics["mrr_at_20"] or 0) < 1
     assert shallow.metrics["mrr_at_20"] == deep.metrics["mrr_at_20"]
 
 

@@ -22,9 +22,10 @@ from harness.chunking.sentence import SentenceChunker
 from harness.embedding import CachedEmbedder, HashingEmbedder
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
-from harness.hydra_front.build import cell_key_of
+from harness.hydra_front.build import cell_key_of, ranking_key_of
 from harness.metrics.scoring import families
 from harness.retrieval.controls import RandomRetriever
+from harness.retrieval.dense import DenseRetriever
 from harness.types import Document, Question
 from harness.units import CharUnit, WordUnit
 
@@ -223,7 +224,7 @@ def test_every_family_of_metrics_is_in_the_key(monkeypatch: pytest.MonkeyPatch, 
 def test_the_way_to_a_ranking_is_in_its_key(monkeypatch: pytest.MonkeyPatch, experiment: Experiment) -> None:
     seen: list[str] = []
     monkeypatch.setattr(provenance, "source_digest", lambda modules: seen.extend(modules) or "digest")
-    planned(experiment)
+    ranking_key_of(replace(experiment, embedder=HashingEmbedder(), retriever=DenseRetriever()))
     reached = {name for module in seen for name in provenance._closure(module)[0]}
     assert {"harness.experiment", "harness.chunking.chunk_corpus", "harness.filters", "harness.retrieval.scores"} <= reached
 

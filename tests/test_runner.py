@@ -90,14 +90,14 @@ def test_a_finished_cell_is_not_run_again(corpus: Corpus, tmp_path: Path) -> Non
     assert same(third.results[0], first.results[0])
 
 
-RESCORED: dict[str, dict[str, Any]] = {"other ks": {"ks": (2, 4)}, "one more k": {"ks": (1, 2, 3, 5)}, "smaller budgets": {"budgets": (10, 30)}}
+RESCORED: dict[str, dict[str, Any]] = {"other ks": {"ks": (2, 4)}, "one more k": {"ks": (1, 2, 3, 5)}, "smaller budgets": {"budgets": (60, 90)}}
 
 
 @pytest.mark.parametrize("name", RESCORED)
 def test_a_stored_ranking_is_scored_again(corpus: Corpus, tmp_path: Path, name: str) -> None:
     """And gives what a fresh search would: a result never depends on what was asked before it."""
     calls = Calls()
-    first = planned(experiment_on(corpus, FixedChunker(6), calls, budgets=(40, 300)))
+    first = planned(experiment_on(corpus, FixedChunker(26, 13), calls, budgets=(40, 600)))
     run(tmp_path, [first])
     before = replace(calls)
     second = planned(replace(first.experiment, **RESCORED[name]))
@@ -346,6 +346,7 @@ def result_files(outputs: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_two_processes_at_the_same_sweep(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "harbour", documents=8, sections=6)
     words = ["run", *QUICK, "dataset=folder", f"dataset.path={corpus}", "-m", "strategy=fixed,recursive", "size=16", "overlap=0,2,4"]

@@ -124,7 +124,7 @@ class Session:
             tags[item.result.key] = {name: str(mark and summary.decided).lower() for name, mark in marks.items()}
         metrics = {self.select.metric: summary.winner.value} if summary.winner else {}
         files = tuple(folder / name for name in names if (folder / name).exists())
-        return SweepOutcome(note(summary, run), curves, files, tags, metrics, complete=not run.failures)
+        return SweepOutcome(note(summary, run), curves, files, tags, metrics, complete=not run.failures, select=self._selection())
 
     def _record(self, info: SweepInfo, summary: Summary, run: Course, tracker: Tracker) -> dict[str, Any]:
         return {
@@ -143,6 +143,7 @@ class Session:
             "winner": summary.winner.result.key if summary.winner and summary.decided else None,
             "tied": [item.result.key for item in summary.tied],
             "cheapest": summary.cheapest.result.key if summary.cheapest and summary.decided else None,
+            "pareto": list(summary.front),
             "warnings": [*summary.warnings, *run.warnings],
             "seconds": run.seconds,
             "tracking": dict(tracker.where()),
