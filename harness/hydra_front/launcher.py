@@ -21,12 +21,31 @@ GridFunction = Callable[[Sequence[DictConfig]], Sequence[float]]
 _grid: list[GridFunction] = []
 
 
+_PLUGINS = "hydra_plugins.chunk_sweep"
+"""Hydra takes plugins only from modules named hydra_plugins.*; `register` makes such a module in memory, so that the project needs no second
+top-level package, whose code every other Hydra program in the same environment would import."""
+
+
+def _grid_sweeper() -> Any:
+    """Hydra's own grid, without composing every job a first time only to see whether it can be: the launcher composes all before any work.
+
+    The class is made late: Hydra's first look for plugins runs the module of its base class once more, and so replaces that class.
+    """
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+
+    class GridSweeper(BasicSweeper):  # type: ignore[misc]  # Hydra has no types
+        __module__, __qualname__ = _PLUGINS, "GridSweeper"
+
+        def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+            """Left to the launcher."""
+
+    return GridSweeper
+
+
 class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
     """Composes every job, then hands the grid over whole. A job never raises here: failures are told by the sweep itself."""
 
-    # Hydra takes plugins only from modules named hydra_plugins.*; `register` makes such a module in memory, so that the project needs no second
-    # top-level package, whose code every other Hydra program in the same environment would import.
-    __module__ = "hydra_plugins.chunk_sweep"
+    __module__ = _PLUGINS
 
     def __init__(self) -> None:
         self._config: DictConfig | None = None
@@ -60,14 +79,18 @@ def _returned(config: DictConfig, value: float) -> JobReturn:
 
 
 def register(grid: GridFunction) -> None:
-    """Make the launcher known to Hydra as hydra/launcher=chunk_sweep, and `grid` what it runs."""
+    """Make launcher and sweeper known to Hydra as hydra/launcher=chunk_sweep and hydra/sweeper=chunk_sweep, and `grid` what they run."""
     _grid.append(grid)
-    Plugins.instance().register(SweepLauncher)
-    parent, name = SweepLauncher.__module__.split(".")
+    module = types.ModuleType(_PLUGINS)
+    plugins = Plugins.instance()
+    for plugin in (SweepLauncher, _grid_sweeper()):
+        plugins.register(plugin)
+        setattr(module, plugin.__name__, plugin)
+    parent, name = _PLUGINS.split(".")
     sys.modules.setdefault(parent, types.ModuleType(parent)).__dict__.setdefault("__path__", [])
-    module = types.ModuleType(SweepLauncher.__module__)
-    setattr(module, SweepLauncher.__name__, SweepLauncher)
     setattr(sys.modules[parent], name, module)
-    sys.modules[SweepLauncher.__module__] = module
-    node = {"_target_": "hydra_plugins.chunk_sweep.SweepLauncher"}
-    ConfigStore.instance().store(group="hydra/launcher", name="chunk_sweep", node=node, provider="chunk-sweep")
+    sys.modules[_PLUGINS] = module
+    store = ConfigStore.instance().store
+    sweeper = {"_target_": f"{_PLUGINS}.GridSweeper", "max_batch_size": None, "params": None}
+    store(group="hydra/launcher", name="chunk_sweep", node={"_target_": f"{_PLUGINS}.SweepLauncher"}, provider="chunk-sweep")
+    store(group="hydra/sweeper", name="chunk_sweep", node=sweeper, provider="chunk-sweep")
