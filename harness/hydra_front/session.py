@@ -16,7 +16,7 @@ from harness.course import Course, Impossible
 from harness.errors import StoreError
 from harness.hydra_front.console import SweepConsole, print_summary
 from harness.hydra_front.rebuild import winner_yaml
-from harness.report.figures import size_discrimination
+from harness.report.figures import save, size_discrimination
 from harness.report.tables import full_leaderboard
 from harness.report.verdict import note, sections
 from harness.runner import Planned, Runner, corpus_facts
@@ -99,9 +99,7 @@ class Session:
         if summary.cheapest is not None:
             write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, folder))
         if summary.curves:
-            figure = size_discrimination(summary.curves, f"{info.corpus.name}: what size does")
-            for suffix in ("png", "svg"):
-                figure.savefig(folder / f"size_discrimination.{suffix}", dpi=150)
+            save(size_discrimination(summary.curves, f"{info.corpus.name}: what size does"), folder, "size_discrimination", ("png", "svg"))
 
     def _outcome(self, folder: Path, summary: Summary, run: Course) -> SweepOutcome:
         names = ["leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg"]

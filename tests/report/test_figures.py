@@ -26,7 +26,8 @@ from harness.curves import column
 from harness.evaluation import Scoring, evaluate, resampler_for
 from harness.experiment import retrieve
 from harness.report import figures
-from harness.report.figures.style import label_right, on_field, spread
+from harness.report.figures.placing import label_right, spread
+from harness.report.figures.style import on_field
 from harness.report.figures.words import axis_label, short_labels
 from harness.report.tables import number
 from harness.statistics.paired import Paired, paired

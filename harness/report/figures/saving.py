@@ -14,7 +14,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from harness.report.figures.style import RC
+from harness.report.figures.style import NO_GLYPH, RC
 
 FORMATS = ("png", "svg", "pdf")
 DPI = 150
@@ -55,15 +55,16 @@ def svg_for_page(figure: Figure, name: str = "") -> str:
     drawing = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", drawing)
     drawing = re.sub(r"#000000\b|#000(?=[;\"'])|\bblack\b(?=[;\"'])", "currentColor", drawing)
     label = html.escape(" ".join(str(figure.get_suptitle()).split()) or "figure")
-    # Matplotlib writes no fill where it is black: that comes from here.
-    return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" fill="currentColor" ', 1)
+    # A style element would reach the whole page. Matplotlib writes no fill where it is black: that comes from here too.
+    drawing = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", drawing, count=1, flags=re.DOTALL)
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" fill="currentColor" stroke-linejoin="round" ', 1)
 
 
 def _bytes(figure: Figure, suffix: str) -> bytes:
     out = io.BytesIO()
     face = "white" if suffix == "png" else "none"
     with rc_context({**RC, "svg.hashsalt": "chunk-sweep"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # names in other scripts: a page's fonts have them
+        warnings.filterwarnings("ignore", message=NO_GLYPH)
         figure.savefig(out, format=suffix, dpi=DPI, facecolor=face, edgecolor="none", metadata=_DATELESS.get(suffix))
     if suffix != "svg":
         return out.getvalue()

@@ -29,9 +29,14 @@ def unit(metric: str) -> str:
     return "mean over questions, 0 to 1"
 
 
-def axis_label(metric: str) -> str:
-    """A metric with its unit."""
-    return f"{spoken(metric)}, {unit(metric)}"
+def axis_label(metric: str, between: str = ", ") -> str:
+    """A metric with its unit; `between` may be a line break."""
+    return f"{spoken(metric)}{between}{unit(metric)}"
+
+
+def p_value(p: float) -> str:
+    """p for people: never 0."""
+    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
 
 
 def digits(metric: str) -> int:
