@@ -5,96 +5,30 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from harness.caveats import caveats
-from harness.choosing import Limit, broken_limits, front, knee
+from harness.choosing import broken_limits, front, knee
 from harness.chunking.overlap import resolve_overlap
-from harness.curves import Curves, column, curves
+from harness.curves import column, curves
 from harness.errors import ConfigError
 from harness.evaluation import Scoring, resampler_for
 from harness.statistics.bootstrap import Resampler
+from harness.statistics.effects import Effects, effects
 from harness.statistics.paired import Paired, paired, tie_group
+from harness.statistics.selection import corrected_best
 from harness.statistics.sizing import Sizing, sizing
-from harness.types import Bools, CellResult
+from harness.summary import Select, Standing, Summary
+from harness.types import Bools, CellResult, Floats
+
+__all__ = ["Select", "Standing", "Summary", "check_metric", "clusters_of", "summarise"]
 
 _NOT_BETTER = re.compile(
     r"(half_answer|chunking_miss|ranking_miss|assembled)_rate_at_\d+|claim_above_exception_rate|unreached_share|context_tokens_at_\d+|oracle_\w+"
 )
 """Metrics of questions whose highest value is not the best, or says nothing of retrieval."""
-
-
-@dataclass(frozen=True, slots=True)
-class Select:
-    """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` (Holm) are tied; the cheapest is named.
-
-    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner. Cells that break one of the `limits` are
-    shown, but can't win.
-    """
-
-    metric: str = "complete_within_2048"
-    alpha: float = 0.05
-    baseline: tuple[str, int, str] = ("recursive", 512, "10%")
-    limits: tuple[Limit, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A cell in the order of the metric. `behind`, `behind_low`, `behind_high`: what it is behind the best, paired, with its 95% interval; `p`
-    is adjusted (Holm); `tied`: it can't be told from the best. `broken`: the limits that it does not keep, in words; such a cell is not compared."""
-
-    result: CellResult
-    value: float
-    low: float
-    high: float
-    behind: float
-    behind_low: float
-    behind_high: float
-    p: float
-    tied: bool
-    broken: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Summary:
-    """The sweep in numbers. `standings` are best first. `cheapest`: of the tied cells the one with the fewest context tokens (then storage).
-
-    `same_chunks`: groups of cells that made the very same chunks and so can't be ranked against each other. `detectable`: the smallest paired
-    difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05. `front`: keys of the cells on the Pareto
-    front of the metric against context tokens, storage and tokens to embed; `knee`: the key of its knee.
-    """
-
-    select: Select
-    standings: tuple[Standing, ...]
-    cheapest: Standing | None
-    baseline: Standing | None
-    baseline_gap: Paired | None
-    same_chunks: tuple[tuple[str, ...], ...]
-    detectable: float
-    needed: int | None
-    questions: int
-    clusters: str
-    curves: tuple[Curves, ...] = ()
-    warnings: tuple[str, ...] = field(default_factory=tuple)
-    front: tuple[str, ...] = ()
-    knee: str | None = None
-
-    @property
-    def winner(self) -> Standing | None:
-        """The best cell that keeps the limits, None where nothing could be ranked."""
-        return next((standing for standing in self.standings if not standing.broken), None)
-
-    @property
-    def tied(self) -> tuple[Standing, ...]:
-        """The tie group, the winner first."""
-        return tuple(standing for standing in self.standings if standing.tied)
-
-    @property
-    def decided(self) -> bool:
-        """Whether there was anything to choose between: more than one chunking, and not all of it the same."""
-        return len({(item.result.chunk_digest, item.result.cell.embedder, item.result.cell.retriever) for item in self.standings}) > 1
 
 
 def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -> Summary:
@@ -133,11 +67,37 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
         tuple([*warnings, *caveats(ranked)]),
         tuple(result.key for result in on_front),
         None if bend is None else bend.key,
+        corrected_best(_values([item.result for item in choice], select.metric), resampler) if len(choice) > 1 else None,
+        _effects(ranked, select.metric, resampler),
     )
 
 
+def _values(results: Sequence[CellResult], metric: str) -> Floats:
+    """The metric of every cell (rows) and question."""
+    return np.stack([column(result, metric) for result in results])
+
+
+def _effects(ranked: Sequence[CellResult], metric: str, resampler: Resampler) -> Effects | None:
+    """What the spread between the cells is due to, None for fewer than three cells."""
+    if len(ranked) < 3:
+        return None
+    axes = pd.DataFrame(
+        [
+            {
+                "strategy": result.cell.strategy,
+                "size": str(result.cell.size),
+                "overlap": str(result.cell.config.get("overlap", result.cell.overlap)),
+                "embedder": result.cell.embedder,
+                "retriever": result.cell.retriever,
+            }
+            for result in ranked
+        ]
+    )
+    return effects(axes, _values(ranked, metric), resampler)
+
+
 def _defined(ranked: Sequence[CellResult], metric: str) -> Bools:
-    return np.asarray(~np.isnan(np.stack([column(result, metric) for result in ranked])).any(axis=0))
+    return np.asarray(~np.isnan(_values(ranked, metric)).any(axis=0))
 
 
 def _sized(standings: Sequence[Standing], metric: str, resampler: Resampler) -> Sizing:
@@ -163,7 +123,7 @@ def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resample
 
 def _compared(results: Sequence[CellResult], select: Select, resampler: Resampler) -> list[Standing]:
     """Every cell against the best of them, best first."""
-    against = tie_group(np.stack([column(result, select.metric) for result in results]), resampler, alpha=select.alpha)
+    against = tie_group(_values(results, select.metric), resampler, alpha=select.alpha)
     found = [
         Standing(
             result,

@@ -15,14 +15,12 @@ from typing import Any
 from harness.course import Course, Impossible
 from harness.errors import StoreError
 from harness.hydra_front.console import SweepConsole, print_summary
-from harness.hydra_front.rebuild import winner_yaml
-from harness.report.figures import save, size_discrimination
-from harness.report.tables import full_leaderboard
+from harness.hydra_front.keeping import REPORT, keep
 from harness.report.verdict import note, sections
 from harness.runner import Planned, Runner, corpus_facts
 from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
-from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json, write_text
+from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json
 from harness.tracking.names import safe_name
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, Corpus
@@ -63,7 +61,8 @@ class Session:
         folder = folder_for(self.outputs / "sweeps" / f"{safe_name(corpus.name)}-{key[:12]}")
         info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
         with _log_file(folder / "sweep.log"):
-            runner = Runner(self.outputs, self._tracker_for(folder, planned), self.console, self.rerun, _log_failure)
+            tracker = self._tracker_for(folder, planned)
+            runner = Runner(self.outputs, tracker, self.console, self.rerun, _log_failure)
             for line in corpus.warnings:
                 self.console.warn(line)
             try:
@@ -71,10 +70,11 @@ class Session:
             finally:
                 self.console.close()
             summary = summarise(run.results, self.select, planned[0].scoring)
-            self._keep(folder, info, summary, run)
-            if not run.stopped:
-                runner.finish(self._outcome(folder, summary, run), run)
-            write_json(folder / "sweep.json", self._record(info, summary, run, runner.tracker))
+            if tracker is self.tracker:  # otherwise all of it is there already, and told
+                keep(folder, self.outputs, info, summary, run)
+                if not run.stopped:
+                    runner.finish(self._outcome(folder, summary, run), run)
+                write_json(folder / "sweep.json", self._record(info, summary, run, tracker))
         print_summary(summary, sections(summary, run, self._next_steps(folder)), f"{corpus.name}: {len(summary.standings)} cells")
         values = {item.result.key: item.value for item in summary.standings}
         return values, STOPPED if run.stopped else 1 if run.failures else 0
@@ -92,19 +92,10 @@ class Session:
         limits = [[limit.metric, limit.bound, limit.at_most] for limit in self.select.limits]
         return {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline), "limits": limits}
 
-    def _keep(self, folder: Path, info: SweepInfo, summary: Summary, run: Course) -> None:
-        if summary.standings:
-            write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
-        write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
-        if summary.cheapest is not None:
-            write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, folder))
-        if summary.curves:
-            save(size_discrimination(summary.curves, f"{info.corpus.name}: what size does"), folder, "size_discrimination", ("png", "svg"))
-
     def _outcome(self, folder: Path, summary: Summary, run: Course) -> SweepOutcome:
-        names = ["leaderboard.csv", "verdict.md", "size_discrimination.png", "size_discrimination.svg"]
+        names = ["leaderboard.csv", "verdict.md", REPORT, "winner.yaml", "size_discrimination.png", "size_discrimination.svg"]
         if self.tracker.where().get("store_text") is False:  # what a failing part said may quote a text
-            names.remove("verdict.md")
+            names = [name for name in names if name not in ("verdict.md", REPORT)]
             run = replace(run, failures=[replace(failure, problem="sweep.log says why") for failure in run.failures])
         curves: dict[str, list[tuple[int, float]]] = {}
         for curve in summary.curves:
@@ -149,10 +140,7 @@ class Session:
         }
 
     def _next_steps(self, folder: Path) -> list[str]:
-        steps = [
-            f"Everything that was measured: {folder}/leaderboard.csv, verdict.md"
-            + (", size_discrimination.png" if (folder / "size_discrimination.png").exists() else "")
-        ]
+        steps = [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"]
         if (folder / "winner.yaml").exists():
             steps.append(f"The named cell again: chunk-sweep run --config-dir {folder} --config-name winner")
         place = self.tracker.where()

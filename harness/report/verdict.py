@@ -12,6 +12,7 @@ from harness.report.tables import headings, leaderboard, markdown, number
 from harness.sweep import Standing, Summary
 
 _NAMED = 6
+_WORTH_NAMING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _choice(item: Standing, best: Standing) -> str:
 def _how_sure(summary: Summary) -> list[str]:
     if summary.winner is None:
         return []
-    lines = [*_against_baseline(summary)]
+    lines = [*_against_baseline(summary), *_corrected(summary)]
     if math.isfinite(summary.detectable) and len(summary.standings) > 1:
         lines.append(
             f"{summary.questions} questions ({summary.clusters}) show a difference of {number(summary.detectable, 3)} or more 4 times in 5"
@@ -140,6 +141,22 @@ def _how_sure(summary: Summary) -> list[str]:
             f"The first cell that is really behind: {runner_up.result.cell.label}, by {number(runner_up.behind, 3)} "
             f"(95% {number(runner_up.behind_low, 3)} to {number(runner_up.behind_high, 3)})."
         )
+    return lines
+
+
+def _corrected(summary: Summary) -> list[str]:
+    """What the winner is likely to score on other questions, and what the spread between the cells is due to."""
+    lines, found = [], summary.corrected
+    if found is not None and math.isfinite(found.value) and summary.decided:
+        low, high = number(found.low, 3), number(found.high, 3)
+        lines.append(
+            f"The best of {len(summary.standings)} looks better than it is: on other questions like these expect {number(found.value, 3)} "
+            f"(95% {low} to {high}) of {summary.select.metric}, not {number(found.apparent, 3)}."
+        )
+    shares = [(term.share, term.name) for term in summary.effects.terms if term.share >= _WORTH_NAMING] if summary.effects else []
+    if shares:
+        told = ", ".join(f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
+        lines.append(f"What the spread between the cells is due to: {told}.")
     return lines
 
 
@@ -173,9 +190,12 @@ def _edges(summary: Summary) -> list[str]:
 
 
 def note(summary: Summary, run: Course) -> str:
-    """The verdict and the leaderboard in Markdown, for MLflow's page and verdict.md."""
-    lines = []
-    for section in sections(summary, run):
-        lines += [f"### {section.title}", "", *(f"- {line}" for line in section.lines), ""]
+    """The verdict and the leaderboard in Markdown, for MLflow's page and verdict.md.
+
+    The winner comes first: MLflow's page shows a few lines of a note and folds the rest away.
+    """
+    told = {section.title: [f"### {section.title}", "", *(f"- {line}" for line in section.lines), ""] for section in sections(summary, run)}
     table = markdown(headings(), leaderboard(summary))
-    return "\n".join(["### Leaderboard", "", table, "", "1: the best; =: can't be told from it; *: the cheapest of these.", "", *lines])
+    board = ["### Leaderboard", "", table, "", "1: the best; =: can't be told from it; *: the cheapest of these.", ""]
+    winner = told.pop("Winner", [])
+    return "\n".join([*winner, *board, *(line for lines in told.values() for line in lines)])

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import sparse, stats
 
 from harness.types import Bools, Corpus, Floats, Ints, Question
 
@@ -28,7 +28,8 @@ class Resampler:
 
     `groups`: one or two columns (n,) of cluster numbers 0, 1, … One column: whole clusters are drawn with replacement (where every question is its
     own cluster, this is the ordinary bootstrap). Two: each column is drawn so, independently, and a question weighs the product of its two weights
-    (the pigeonhole bootstrap: Owen 2007, "The pigeonhole bootstrap", Annals of Applied Statistics 1(2); a little too wide rather than too narrow).
+    (the pigeonhole bootstrap: Owen 2007, "The pigeonhole bootstrap", Annals of Applied Statistics 1(2)). Its means spread too much, as what is left
+    between question and cluster is counted three times, so they are drawn together to the two-way error (see `squared_errors`).
     The same resampler gives the same draws each time, so figures of one set of questions are comparable. `warning`: what to say beside intervals.
     """
 
@@ -145,21 +146,23 @@ class Intervals:
     n: Ints
 
 
-def intervals(values: Floats, sampler: Resampler, *, weights: Floats | None = None, level: float = 0.95) -> Intervals:
+def intervals(values: Floats, sampler: Resampler, *, weights: Floats | None = None, level: float = 0.95, skewed: bool = True) -> Intervals:
     """Intervals of the means of many columns at once; `values` (questions, m), NaN where not defined: such rows are left out, column by column.
 
-    `weights` (questions, m): for weighted means (pooled shares). Bias-corrected and accelerated percentiles over whole clusters (Efron 1987, "Better
-    Bootstrap Confidence Intervals", JASA 82(397)): the skewness of the clusters' sums moves both ends, and is also taken for the bias correction,
-    to which it is equal for a mean. Two columns of clusters add their squares and cubes. The level is widened for small numbers of clusters C: each
-    tail is Phi(-sqrt(C / (C - 1)) t(alpha / 2, C - 1)), without which intervals are too narrow (Hesterberg 2015, "What Teachers Should Know About the
-    Bootstrap", The American Statistician 69(4)). Where all rows are equal the interval has no width: a bootstrap can't see what never happened.
+    `weights` (questions, m): for weighted means (pooled shares). Percentiles of the bootstrap over whole clusters. `skewed`: bias-corrected and
+    accelerated (Efron 1987, "Better Bootstrap Confidence Intervals", JASA 82(397)): the skewness of the clusters' sums moves both ends, and is also
+    taken for the bias correction, to which it is equal for a mean; two columns of clusters add their squares and cubes. For differences of cells
+    use `skewed=False`: they are nearly symmetric, so what skewness is seen in few clusters is chance (docs/statistics.md has both simulated). The
+    level is widened for small numbers of clusters C: each tail is Phi(-sqrt(C / (C - 1)) t(alpha / 2, C - 1)), without which intervals are too
+    narrow (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4)). Where all rows are equal the interval
+    has no width: a bootstrap can't see what never happened.
     """
     defined = ~np.isnan(values)
     share = np.where(defined, 1.0 if weights is None else weights, 0.0)
     weighted = np.where(defined, values, 0.0) * share
     mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
     drawn = _drawn(weighted, share, sampler)
-    acceleration = _acceleration(weighted - np.nan_to_num(mean) * share, sampler)
+    acceleration = _acceleration(weighted - np.nan_to_num(mean) * share, sampler) if skewed else np.zeros(values.shape[1])
     clusters = np.min([(by_cluster(defined, group) > 0).sum(axis=0) for group in sampler.groups], axis=0)
     low, high = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
     for column in np.flatnonzero(clusters > 1):
@@ -214,11 +217,26 @@ def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
         part, whole = (by_cluster(each, sampler.groups[0]).astype(np.float32) for each in (weighted, share))
         return np.concatenate([_ratio(drawn @ part, drawn @ whole) for (drawn,) in sampler.draws()])
     part, whole = weighted.astype(np.float32), share.astype(np.float32)
-    return np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
+    drawn = np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
+    mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
+    error = _ratio(np.sqrt(squared_errors(weighted - np.nan_to_num(mean) * share, sampler)), share.sum(axis=0))
+    return np.asarray(mean + (drawn - mean) * np.fmin(_ratio(error, np.nanstd(drawn, axis=0)), 1.0), dtype=np.float64)
+
+
+def squared_errors(deviations: Floats, sampler: Resampler) -> Floats:
+    """Squared standard errors of the sums of the columns of `deviations` (questions, m), from the mean, or from 0 where 0 is the hypothesis.
+
+    One column of clusters: the sum of squares of the clusters' sums. Two: those of both, less those of the pairs (Cameron, Gelbach and Miller 2011,
+    "Robust Inference With Multiway Clustering", Journal of Business & Economic Statistics 29(2)), and never less than of one of them.
+    """
+    ways = [(by_cluster(deviations, group) ** 2).sum(axis=0) for group in sampler.groups]
+    if len(ways) > 1:
+        pairs = np.unique(np.stack(sampler.groups), axis=1, return_inverse=True)[1].astype(np.int64)
+        ways.append(ways[0] + ways[1] - (by_cluster(deviations, pairs) ** 2).sum(axis=0))
+    return np.asarray(np.max(ways, axis=0), dtype=np.float64)
 
 
 def by_cluster(values: Floats | Bools, group: Ints) -> Floats:
     """Sums (clusters, m) of the rows of `values` (questions, m) that are in the same cluster."""
-    sums = np.zeros((_size(group), values.shape[1]))
-    np.add.at(sums, group, values)
-    return sums
+    belongs = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=(_size(group), len(group)))
+    return np.asarray(belongs @ values, dtype=np.float64)

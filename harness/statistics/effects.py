@@ -30,9 +30,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """`terms`: axes, then pairs, then the rest. `shared`: 1 less the sum of the shares: on a full grid 0, but for shares cut at 0; otherwise what axes
-    that did not vary independently have in common. `spread`: standard deviation between the cells, without chance; `chance`: share (0 to 1) of
-    the spread *seen* that is chance. Where all of it may be chance, the shares are NaN, as there is nothing to divide."""
+    """`terms`: axes, then pairs, then the rest. `shared`: 1 less the sum of the shares; on a full grid 0 (but for shares cut at 0), otherwise what is
+    common to axes that did not vary independently. `spread`: standard deviation between the cells, without chance. `chance`: share (0 to 1) of the
+    variance *seen* that is chance. Where that may be all of it the shares are NaN: there is nothing to divide."""
 
     terms: tuple[Effect, ...]
     shared: float
@@ -116,7 +116,7 @@ def _varied(axes: pd.DataFrame) -> dict[str, Floats]:
     return {name: columns for name, columns in coded.items() if columns.shape[1] > 1}
 
 
-def _indicators(axis: pd.Series[object]) -> tuple[Floats, list[str]]:
+def _indicators(axis: pd.Series) -> tuple[Floats, list[str]]:
     codes, names = pd.factorize(axis.astype(str).to_numpy())
     return np.eye(len(names))[codes], [str(name) for name in names]
 
@@ -160,7 +160,7 @@ def levels(axes: pd.DataFrame, cells: Floats, sampler: Resampler, *, level: floa
     found = intervals((weights @ cells[:, common]).T, sampler.among(common), level=level)
     labels = [(axis, name, int(count)) for axis, (columns, names) in coded.items() for name, count in zip(names, columns.sum(axis=0), strict=True)]
     return tuple(
-        Level(axis, name, *(float(value) for value in (found.mean[row], found.low[row], found.high[row])), count)
+        Level(axis, name, float(found.mean[row]), float(found.low[row]), float(found.high[row]), count)
         for row, (axis, name, count) in enumerate(labels)
     )
 

@@ -19,8 +19,9 @@ _EQUAL = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """Of the cell with the largest mean: its number, the `apparent` mean, the `optimism` that comes of having picked it, and `value`, the apparent mean
-    less the optimism, with its interval. NaN where questions are of one cluster, which can't be split, or where no question is defined in all cells."""
+    """Of the cell with the largest mean: its number, the `apparent` mean, the `optimism` that comes of having picked it, and `value`, the apparent
+    mean less the optimism, with its interval. NaN where all questions are of one cluster, which can't be split, or where no question is defined in
+    every cell."""
 
     best: int
     value: float
@@ -33,12 +34,11 @@ class Corrected:
 def corrected_best(cells: Floats, sampler: Resampler, *, splits: int = SPLITS) -> Corrected:
     """What the best of `cells` (m, questions) would score on other questions of the same kind. Only questions where all are defined are used.
 
-    Clusters are split in halves `splits` times: the best is picked on one half and valued on the other, which did not see the choice; the mean of these
-    values, pooled over splits, is `value` (repeated hold-out; two columns of clusters are both halved, and only what is in, or out, in both is used).
-    It says what picking *by this sweep* is worth, so where two cells are close it is the value of either. The interval is the ordinary one of
-    the best cell, moved down by the optimism, and kept within the range of the values seen. Never above the apparent mean. Of the corrections tried
-    (docs/statistics.md, benchmarks/winner_bias.py) it has the least bias and the least error; the bootstrap's own estimate of optimism leaves about
-    a third of it standing where cells are equal.
+    Clusters are split in halves `splits` times: the best is picked on one half and valued on the other, which had no say in the choice; the mean of
+    these values, pooled over splits, is `value` (repeated hold-out; two columns of clusters are both halved, and only what is in, or out, in both is
+    used). The interval is the ordinary one of the best cell, moved down by the optimism and kept within the range of the values seen. `value` is
+    never above the apparent mean. Of the corrections tried (docs/statistics.md) this has little bias everywhere and the least error; the
+    bootstrap's own estimate of optimism leaves about a third of it standing where cells are equal.
     """
     common: Bools = np.asarray(~np.isnan(cells).any(axis=0))
     kept, among = cells[:, common], sampler.among(common)

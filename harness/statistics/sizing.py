@@ -28,14 +28,15 @@ class Sizing:
 
 
 def sizing(
-    differences: Floats, sampler: Resampler, *, target: float = TARGET, power: float = 0.8, alpha: float = 0.05, critical: float | None = None
+    differences: Floats, sampler: Resampler, *, target: float = TARGET, power: float = 0.8, alpha: float = 0.05, separation: float | None = None
 ) -> Sizing:
     """From the paired differences of two cells, one a question (NaN: left out).
 
-    smallest = (critical + t(power)) x error. `critical`: by default t(1 - alpha / 2), which is right for two cells that were named beforehand; of a
-    sweep, `TieGroup.critical`, as the more cells are compared, the more it takes to tell one from the best. error by the same bootstrap as the
-    intervals, so clusters count, times sqrt(C / (C - 1)), as t with C - 1 degrees of freedom wants it for C clusters. needed = n x (smallest /
-    target)^2, rounded up: more questions of the same kind, in clusters of the same size.
+    smallest = separation x error. `separation`: by default t(1 - alpha / 2) + t(power), right for two cells that were named beforehand; of a sweep,
+    `TieGroup.separation`: the more cells are compared, the more it takes, and the promise is that a best cell this far ahead of *every* other is
+    found to be the only winner with 80% power. error by the same bootstrap as the intervals, so clusters count, times sqrt(C / (C - 1)), as t with
+    C - 1 degrees of freedom wants it for C clusters. needed = n x (smallest / target)^2, rounded up: more questions of the same kind, in clusters of
+    the same size.
     """
     defined: Bools = np.asarray(~np.isnan(differences))
     n, clusters = int(defined.sum()), sampler.among(defined).clusters
@@ -44,6 +45,7 @@ def sizing(
         return Sizing(n, error, math.nan, target, None)
     error *= math.sqrt(clusters / (clusters - 1))
     freedom = clusters - 1
-    smallest = ((float(stats.t.ppf(1 - alpha / 2, freedom)) if critical is None else critical) + float(stats.t.ppf(power, freedom))) * error
+    needs = float(stats.t.ppf(1 - alpha / 2, freedom) + stats.t.ppf(power, freedom)) if separation is None else separation
+    smallest = needs * error
     needed = math.ceil(n * (smallest / target) ** 2 - 1e-9) if math.isfinite(smallest) else None
     return Sizing(n, error, smallest, target, needed)

@@ -28,7 +28,8 @@ class SweepInfo:
 
 @dataclass(frozen=True, slots=True)
 class SweepOutcome:
-    """What is known after the last cell: the verdict in Markdown, curves as name -> [(size, value)], files to keep, tags of cells by key."""
+    """What is known after the last cell: the verdict in Markdown, curves as name -> [(size, value)], files to keep, tags of cells by key, and how
+    the winner was chosen (what sweep.json has under `select`)."""
 
     note: str
     curves: Mapping[str, list[tuple[int, float]]]
@@ -36,6 +37,7 @@ class SweepOutcome:
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
     complete: bool = True
+    select: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Tracker(Protocol):

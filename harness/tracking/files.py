@@ -161,8 +161,13 @@ def read_cell(place: Path) -> CellResult | None:
         questions = read_table(place / "questions.parquet").to_pandas()
     except (OSError, StoreError):  # another process replaces it this moment
         return None
-    if record["schema_version"] != SCHEMA_VERSION or record["status"] != "finished":
+    if record.get("schema_version") != SCHEMA_VERSION or record["status"] != "finished":
         return None
+    return result_of(record, config, questions)
+
+
+def result_of(record: Mapping[str, Any], config: Mapping[str, Any], questions: pd.DataFrame) -> CellResult:
+    """A result from what result.json, config.json and questions.parquet hold, wherever they came from."""
     return CellResult(
         cell=Cell(**record["cell"], config=config),
         key=record["key"],

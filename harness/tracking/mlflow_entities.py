@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from harness.tracking.names import LOGGED_METRICS, STEPPED_METRICS, metric_name
-from harness.types import Cell, CellResult
+from harness.types import Cell, CellResult, Corpus
 
 if TYPE_CHECKING:
-    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.entities import DatasetInput, Metric, Param, RunTag
 
 VALUE_LIMIT = 6_000
 """The longest value of a parameter that MLflow takes."""
+_DIGEST_PART = 17
+_DATASET_NAME = 500
 
 
 def params_of(cell: Cell) -> dict[str, str]:
@@ -63,3 +65,21 @@ def curve_entities(curves: Mapping[str, list[tuple[int, float]]]) -> list[Metric
 
     now = int(time.time() * 1000)
     return [Metric(metric_name(name), value, now, step) for name, points in curves.items() for step, value in points if math.isfinite(value)]
+
+
+def dataset_input(corpus: Corpus) -> DatasetInput:
+    """The corpus as MLflow's data set of a run: name, digest and counts, no text.
+
+    MLflow takes digests of at most 36 characters: half of it is the beginning of the documents' digest, half that of the questions'.
+    """
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    digests = {"corpus_digest": corpus.digest, "questions_digest": corpus.questions_digest}
+    counts = {
+        "documents": len(corpus.documents),
+        "questions": len(corpus.questions),
+        "characters": sum(len(document.text) for document in corpus.documents),
+    }
+    digest = f"{corpus.digest[:_DIGEST_PART]}-{corpus.questions_digest[:_DIGEST_PART]}"
+    dataset = Dataset(corpus.name[:_DATASET_NAME], digest, "chunk-sweep", json.dumps(digests), profile=json.dumps(counts))
+    return DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])

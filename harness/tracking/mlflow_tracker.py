@@ -6,12 +6,11 @@ MLflow's own usage reports are switched off before it is imported.
 
 from __future__ import annotations
 
-import logging
+import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,42 +18,17 @@ from typing import TYPE_CHECKING, Any
 from harness.corpus.card import card_markdown
 from harness.errors import StoreError
 from harness.tracking.base import SweepInfo, SweepOutcome
-from harness.tracking.mlflow_entities import VALUE_LIMIT, curve_entities, metric_entities, param_entities, params_of, tag_entities
-from harness.tracking.names import TAG_CELL, TAG_REUSED, TAG_SWEEP, safe_name
-from harness.types import Cell, CellResult, Corpus
+from harness.tracking.mlflow_client import quiet_client, store_errors
+from harness.tracking.mlflow_entities import VALUE_LIMIT, curve_entities, dataset_input, metric_entities, param_entities, params_of, tag_entities
+from harness.tracking.mlflow_notes import NOTE_LIMIT, cell_note, description_of, failure_note
+from harness.tracking.names import NOTE, TAG_CELL, TAG_COMMAND, TAG_PARENT, TAG_REUSED, TAG_SELECT, TAG_SWEEP, safe_name
+from harness.types import Cell, CellResult
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
 
-_NOTE_LIMIT = 7_500  # MLflow refuses tags of more than 8,000 characters
 _NAME_LIMIT = 250
 _BATCH = 1000  # MLflow takes no more metrics at once
-_PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
-"""MLflow's own is to try for minutes: a server that is away must not hold up a sweep whose results are safe in files. Set them to wait longer."""
-
-
-def _quiet_client(uri: str) -> MlflowClient:
-    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
-    os.environ["DO_NOT_TRACK"] = "true"
-    os.environ["MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"] = "false"
-    for variable, value in {"GIT_PYTHON_REFRESH": "quiet", **_PATIENCE}.items():
-        os.environ.setdefault(variable, value)
-    for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    from mlflow.tracking import MlflowClient
-
-    return MlflowClient(tracking_uri=uri)
-
-
-@contextmanager
-def _store_errors(uri: str) -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise StoreError(f"MLflow at {uri}: {first[:300]}") from error
 
 
 @dataclass
@@ -72,7 +46,7 @@ class MlflowTracker:
     _parent: str = field(default="", init=False, repr=False)
     _experiment: str = field(default="", init=False, repr=False)
     _client: MlflowClient | None = field(default=None, init=False, repr=False)
-    _corpus: Corpus | None = field(default=None, init=False, repr=False)
+    _info: SweepInfo | None = field(default=None, init=False, repr=False)
 
     @property
     def address(self) -> str:
@@ -85,27 +59,24 @@ class MlflowTracker:
 
     def start(self, info: SweepInfo) -> None:
         """Create the store where it is new; open the sweep's run, again where an earlier one with the same key was interrupted."""
-        self._corpus = info.corpus
-        with _store_errors(self.address):
+        self._info = info
+        with store_errors(self.address):
             if self.uri is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-            self._client = _quiet_client(self.address)
-            self._experiment = self._experiment_id(info.corpus)
+            self._client = quiet_client(self.address)
+            self._experiment = self._experiment_id(info)
             self._parent = self._open_parent(info)
             self._runs = self._settle_children()
 
-    def _experiment_id(self, corpus: Corpus) -> str:
-        client = self._use()
-        found = client.get_experiment_by_name(corpus.name)
-        if found is not None:
-            return str(found.experiment_id)
-        place = None if self.uri else (self._folder / "mlruns" / safe_name(corpus.name)).as_uri()
-        description = (
-            f"Chunking sweeps on **{corpus.name}** ({len(corpus.documents)} documents, {len(corpus.questions)} questions).\n\n"
-            "Open the newest run without a parent: its note says which configuration won and whether that is real. Its children are the cells; "
-            "sort them by `complete_within_2048`. `complete_at_k` and `recall_at_k` are curves over k, the parent's curves run over size."
-        )
-        return str(client.create_experiment(corpus.name, artifact_location=place, tags={"mlflow.note.content": description}))
+    def _experiment_id(self, info: SweepInfo) -> str:
+        client, name = self._use(), info.corpus.name
+        found, description = client.get_experiment_by_name(name), description_of(info.corpus)
+        if found is None:
+            place = None if self.uri else (self._folder / "mlruns" / safe_name(name)).as_uri()
+            return str(client.create_experiment(name, artifact_location=place, tags={NOTE: description}))
+        if found.tags.get(NOTE, "").startswith(description.split("**")[0]) and found.tags[NOTE] != description:
+            client.set_experiment_tag(found.experiment_id, NOTE, description)  # one that a person wrote stays
+        return str(found.experiment_id)
 
     def _open_parent(self, info: SweepInfo) -> str:
         client = self._use()
@@ -113,25 +84,27 @@ class MlflowTracker:
         if found:
             client.update_run(found[0].info.run_id, status="RUNNING")
             return str(found[0].info.run_id)
-        tags = {TAG_SWEEP: info.key, "chunk_sweep.command": info.command[:VALUE_LIMIT], "chunk_sweep.cells": str(info.cells)}
+        tags = {TAG_SWEEP: info.key, TAG_COMMAND: info.command[:VALUE_LIMIT], "chunk_sweep.cells": str(info.cells)}
         run = client.create_run(self._experiment, run_name=info.name[:_NAME_LIMIT], tags=tags)
         with tempfile.TemporaryDirectory() as folder:
             card = Path(folder) / "corpus_card.md"
             card.write_text(card_markdown(info.corpus, warnings=self.store_text), encoding="utf-8")
             client.log_artifact(run.info.run_id, str(card))
-        for name, value in {
-            "dataset": info.corpus.name,
-            "corpus_digest": info.corpus.digest,
-            "questions_digest": info.corpus.questions_digest,
-        }.items():
-            client.log_param(run.info.run_id, name, value)
+        self._log_data(run.info.run_id)
         return str(run.info.run_id)
+
+    def _log_data(self, run_id: str, params: Mapping[str, str] | None = None) -> None:
+        """The corpus as the run's data set and among its parameters."""
+        corpus, client = self._told().corpus, self._use()
+        facts = {"dataset": corpus.name, "corpus_digest": corpus.digest, "questions_digest": corpus.questions_digest}
+        client.log_inputs(run_id, datasets=[dataset_input(corpus)])
+        client.log_batch(run_id, params=param_entities({**(params or {}), **facts}))
 
     def _settle_children(self) -> dict[str, str]:
         """Cells that are finished already, by key; children that a killed process left open are marked as failed."""
         client, finished, token = self._use(), {}, None
         while True:
-            page = client.search_runs([self._experiment], f"tags.`mlflow.parentRunId` = '{self._parent}'", max_results=1000, page_token=token)
+            page = client.search_runs([self._experiment], f"tags.`{TAG_PARENT}` = '{self._parent}'", max_results=1000, page_token=token)
             for run in page:
                 if run.info.status == "RUNNING":
                     client.set_tag(run.info.run_id, "chunk_sweep.problem", "the process ended before this cell did")
@@ -144,31 +117,27 @@ class MlflowTracker:
 
     def cell_started(self, cell: Cell, key: str) -> None:
         """Open the cell's run, so that it shows while it works and is seen to have failed if the process dies."""
-        with _store_errors(self.address):
+        with store_errors(self.address):
             self._runs[key] = self._create_child(cell, key)
 
     def _create_child(self, cell: Cell, key: str, **tags: str) -> str:
         client = self._use()
-        about = {"mlflow.parentRunId": self._parent, TAG_CELL: key, **tags}
+        about = {TAG_PARENT: self._parent, TAG_CELL: key, **tags}
         run = client.create_run(self._experiment, run_name=cell.label[:_NAME_LIMIT], tags=about)
         self._open.add(run.info.run_id)
-        params = params_of(cell)
-        if self._corpus is not None:
-            params["dataset"] = self._corpus.name
-        client.log_batch(run.info.run_id, params=param_entities(params))
+        self._log_data(run.info.run_id, params_of(cell))
         return str(run.info.run_id)
 
     def cell_finished(self, result: CellResult, files: Path) -> None:
         """Metrics, tables and configuration of a cell; a cell reused from an earlier sweep becomes a child of this one too."""
-        with _store_errors(self.address):
+        with store_errors(self.address):
             client, run_id = self._use(), self._runs.get(result.key)
             if run_id is None:
                 run_id = self._runs[result.key] = self._create_child(result.cell, result.key, **{TAG_REUSED: "true"})
             elif client.get_run(run_id).info.status == "FINISHED":
                 return
-            client.log_batch(run_id, metrics=metric_entities(result), tags=tag_entities({"chunk_digest": result.chunk_digest}))
-            if result.warnings:
-                client.set_tag(run_id, "mlflow.note.content", "\n".join(f"- {line}" for line in result.warnings)[:_NOTE_LIMIT])
+            tags = {"chunk_digest": result.chunk_digest, NOTE: cell_note(result, self._told())}
+            client.log_batch(run_id, metrics=metric_entities(result), tags=tag_entities(tags))
             self._log_files(run_id, result, files)
             self._close(run_id, "FINISHED")
 
@@ -177,8 +146,8 @@ class MlflowTracker:
         for name in ("result.json", "config.json"):
             client.log_artifact(run_id, str(files / name))
         table = result.questions
-        if self.store_text and self._corpus is not None:
-            table = table.assign(question=[question.text for question in self._corpus.questions])
+        if self.store_text:
+            table = table.assign(question=[question.text for question in self._told().corpus.questions])
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "questions.parquet"
             table.to_parquet(path, index=False)
@@ -186,10 +155,11 @@ class MlflowTracker:
 
     def cell_failed(self, cell: Cell, key: str, problem: str) -> None:
         """Mark the cell's run as failed, with the reason."""
-        with _store_errors(self.address):
+        with store_errors(self.address):
             run_id = self._runs.pop(key, None) or self._create_child(cell, key)
             told = problem if self.store_text else "sweep.log says why"
-            self._use().set_tag(run_id, "chunk_sweep.problem", told[:VALUE_LIMIT])
+            tags = {"chunk_sweep.problem": told[:VALUE_LIMIT], NOTE: failure_note(cell, self._told(), told)}
+            self._use().log_batch(run_id, tags=tag_entities(tags))
             self._close(run_id, "FAILED")
 
     def _close(self, run_id: str, status: str) -> None:
@@ -198,9 +168,10 @@ class MlflowTracker:
 
     def finish(self, outcome: SweepOutcome) -> None:
         """The verdict, the curves over size, the files; the parent is FAILED where a cell failed."""
-        with _store_errors(self.address):
+        with store_errors(self.address):
             client = self._use()
-            client.set_tag(self._parent, "mlflow.note.content", outcome.note[:_NOTE_LIMIT])
+            about = {NOTE: outcome.note[:NOTE_LIMIT], TAG_SELECT: json.dumps(dict(outcome.select))}
+            client.log_batch(self._parent, tags=tag_entities(about))
             points = curve_entities(outcome.curves)
             for first in range(0, len(points), _BATCH):
                 client.log_batch(self._parent, metrics=points[first : first + _BATCH])
@@ -217,7 +188,7 @@ class MlflowTracker:
     def abort(self) -> None:
         """Mark the sweep and the cell in flight as killed; the same command goes on with it."""
         if self._client is not None and self._parent:
-            with _store_errors(self.address):
+            with store_errors(self.address):
                 for run_id in [*self._open, self._parent]:
                     self._close(run_id, "KILLED")
 
@@ -229,3 +200,8 @@ class MlflowTracker:
         if self._client is None:
             raise StoreError("the tracker was not started")
         return self._client
+
+    def _told(self) -> SweepInfo:
+        if self._info is None:
+            raise StoreError("the tracker was not started")
+        return self._info

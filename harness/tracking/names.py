@@ -40,6 +40,10 @@ STEPPED_METRICS = {
 TAG_SWEEP = "chunk_sweep.sweep_key"
 TAG_CELL = "chunk_sweep.cell_key"
 TAG_REUSED = "reused"
+TAG_COMMAND = "chunk_sweep.command"
+TAG_SELECT = "chunk_sweep.select"
+TAG_PARENT = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"
 
 
 def safe_name(name: str) -> str:

@@ -30,7 +30,8 @@ Trailers are towed after ten o'clock. Nobody is told.
 """
 RULE, EXCEPTION = "Bicycles may be left in the north yard overnight.", "Trailers are towed after ten o'clock."
 CUT = PARKING.index("## Towing")
-CORPUS = corpus_of([PARKING], [("May my bicycle and its trailers stay overnight?", [[(0, RULE, "claim"), (0, EXCEPTION, "exception")]])], ["parking.md"])
+BOTH = [[(0, RULE, "claim"), (0, EXCEPTION, "exception")]]
+CORPUS = corpus_of([PARKING], [("May my bicycle and its trailers stay overnight?", BOTH)], ["parking.md"])
 
 
 def parking() -> tuple[Corpus, CellMaterial]:
@@ -40,7 +41,7 @@ def parking() -> tuple[Corpus, CellMaterial]:
 def test_what_an_explanation_holds() -> None:
     found = explained(*parking())
     assert (found.attribution, found.cell) == ("assembled", "toy cell")
-    (claim, exception), = found.answers
+    ((claim, exception),) = found.answers
     assert (claim.role, claim.text, claim.chunks, claim.rank, claim.document) == ("claim", RULE, (0,), 2, "parking.md")
     assert (exception.chunks, exception.rank) == ((1,), 1)
     assert [(hit.rank, hit.chunk, hit.section, hit.holds) for hit in found.hits] == [
@@ -125,7 +126,7 @@ def test_common_words_tell_nothing_unless_there_are_no_others() -> None:
 
 def test_a_question_or_text_that_is_not_there() -> None:
     corpus, cell = parking()
-    with pytest.raises(StoreError, match="'q9'.*for example q0"):
+    with pytest.raises(StoreError, match=r"'q9'.*for example q0"):
         explain(Material(corpus, (cell,)), cell, "q9")
     with pytest.raises(StoreError, match="text is not at hand"):
         explain(Material(None, (cell,)), cell, "q0")
@@ -175,7 +176,8 @@ def _check(corpus: Corpus, cell: CellMaterial, found: Explanation) -> None:
     if found.attribution == "ranking miss":
         assert "ranked" in told or "retrieved" in told
     ranks = {hit.chunk: hit.rank for hit in found.hits}
-    for chunk, rank in re.findall(r"chunk (\d+)(?: of [ab]\.md)?(?:, which holds [^,;]+,)? (?:is ranked|\(\w[\w ]*, ranked) (\d+)", told, re.IGNORECASE):
+    named = r"chunk (\d+)(?: of [ab]\.md)?(?:, which holds [^,;]+,)? (?:is ranked|\(\w[\w ]*, ranked) (\d+)"
+    for chunk, rank in re.findall(named, told, re.IGNORECASE):
         assert ranks.get(int(chunk), int(rank)) == int(rank)
     if match := re.search(r"boundary between chunks (\d+) and (\d+) cuts (?:it|the [\w ]+?) after ([\d,]+) of ([\d,]+)", told):
         one, two, after, length = (int(digits.replace(",", "")) for digits in match.groups())

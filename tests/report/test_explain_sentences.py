@@ -30,7 +30,8 @@ def test_assembled() -> None:
     )
     spans = [(0, 0, AT - 5), (0, 0, LAST), (0, AT, LAST), *((0, 50 + n, 60 + n) for n in range(5))]
     assert said(CORPUS, chunks_of(spans), [0, 2, 3, 4, 5, 6, 7, 1]) == (
-        "Assembled from chunk 0 (claim, ranked 1st) and chunk 2 (exception, ranked 2nd); chunk 1, which holds both claim and exception, is ranked 8th."
+        "Assembled from chunk 0 (claim, ranked 1st) and chunk 2 (exception, ranked 2nd); "
+        "chunk 1, which holds both claim and exception, is ranked 8th."
     )
 
 
@@ -91,7 +92,8 @@ def test_a_boundary_cuts_the_exception(cut: int) -> None:
 def test_an_overlap_that_is_too_short() -> None:
     chunks = chunks_of([(0, 0, AT + 20), (0, AT + 9, LAST)])
     assert said(CORPUS, chunks, [0, 1]).startswith(
-        f"No chunk holds the exception whole: chunk 0 ends after 20 of its {len(EXCEPTION)} characters, and chunk 1 begins 9 characters into it; chunk 0"
+        f"No chunk holds the exception whole: chunk 0 ends after 20 of its {len(EXCEPTION)} characters, "
+        "and chunk 1 begins 9 characters into it; chunk 0"
     )
 
 

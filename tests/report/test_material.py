@@ -15,7 +15,9 @@ from harness.report.material import load
 from harness.tracking.rankings import write_retrieved
 from harness.types import CellResult, Corpus
 
-CORPUS = corpus_of(["Ferries leave at six. They wait for nobody, not even for the mail."], [("When do ferries leave?", [[(0, "leave at six", None)]])])
+CORPUS = corpus_of(
+    ["Ferries leave at six. They wait for nobody, not even for the mail."], [("When do ferries leave?", [[(0, "leave at six", None)]])]
+)
 
 
 @pytest.fixture
@@ -40,7 +42,11 @@ def changed(corpus: Corpus, **change: str) -> Corpus:
 
 @pytest.mark.parametrize(
     ("corpus", "why"),
-    [(None, "text is not at hand"), (changed(CORPUS, digest="other"), "documents of toy"), (changed(CORPUS, questions_digest="x"), "questions of toy")],
+    [
+        (None, "text is not at hand"),
+        (changed(CORPUS, digest="other"), "documents of toy"),
+        (changed(CORPUS, questions_digest="x"), "questions of toy"),
+    ],
 )
 def test_other_text_than_was_measured_is_not_shown(tmp_path: Path, stored: list[CellResult], corpus: Corpus | None, why: str) -> None:
     material = load(tmp_path, stored, corpus, digests=(CORPUS.digest, CORPUS.questions_digest))

@@ -1,0 +1,34 @@
+"""`chunk-sweep report explain CELL QUESTION`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from harness.cli.options import Options, with_outputs
+from harness.cli.reports.finding import find_cell
+from harness.hydra_front.console import print_lines
+from harness.hydra_front.rebuild import planned
+from harness.report.explain import explain, explain_text
+from harness.report.material import load
+
+
+def parser() -> Options:
+    """The options."""
+    text = "What a cell did with a question: its evidence, the chunk boundaries around it, what was retrieved, and what went wrong in a sentence."
+    words = with_outputs(Options(prog="chunk-sweep report explain", description=text))
+    words.add_argument("cell", metavar="CELL", help="a cell's label in quotes, the beginning of its key, or its folder")
+    words.add_argument("question", metavar="QUESTION", help="the question's id")
+    words.add_argument("--plain", action="store_true", help="ASCII marks only")
+    return words
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the explanation."""
+    options = parser().parse_args(arguments)
+    result = find_cell(options.outputs, options.cell)
+    corpus = planned(result, options.outputs).experiment.corpus
+    material = load(options.outputs, [result], corpus)
+    plain = options.plain or (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    print_lines([explain_text(explain(material, material.cells[0], options.question), plain=plain)])
+    return 0

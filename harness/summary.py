@@ -1,0 +1,86 @@
+"""What a sweep comes to, as frozen data: how a winner is chosen, where each cell stands, and the sweep in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from harness.choosing import Limit
+from harness.curves import Curves
+from harness.statistics.effects import Effects
+from harness.statistics.paired import Paired
+from harness.statistics.selection import Corrected
+from harness.types import CellResult
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` (Holm) are tied; the cheapest is named.
+
+    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner. Cells that break one of the `limits` are
+    shown, but can't win.
+    """
+
+    metric: str = "complete_within_2048"
+    alpha: float = 0.05
+    baseline: tuple[str, int, str] = ("recursive", 512, "10%")
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A cell in the order of the metric. `behind`, `behind_low`, `behind_high`: what it is behind the best, paired, with its 95% interval; `p`
+    is adjusted (Holm); `tied`: it can't be told from the best. `broken`: the limits that it does not keep, in words; such a cell is not compared."""
+
+    result: CellResult
+    value: float
+    low: float
+    high: float
+    behind: float
+    behind_low: float
+    behind_high: float
+    p: float
+    tied: bool
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The sweep in numbers. `standings` are best first. `cheapest`: of the tied cells the one with the fewest context tokens (then storage).
+
+    `same_chunks`: groups of cells that made the very same chunks and so can't be ranked against each other. `detectable`: the smallest paired
+    difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05. `front`: keys of the cells on the Pareto
+    front of the metric against context tokens, storage and tokens to embed; `knee`: the key of its knee. `corrected`: the winner's own figure,
+    corrected for having been picked; `effects`: which axes the spread between cells is due to.
+    """
+
+    select: Select
+    standings: tuple[Standing, ...]
+    cheapest: Standing | None
+    baseline: Standing | None
+    baseline_gap: Paired | None
+    same_chunks: tuple[tuple[str, ...], ...]
+    detectable: float
+    needed: int | None
+    questions: int
+    clusters: str
+    curves: tuple[Curves, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)
+    front: tuple[str, ...] = ()
+    knee: str | None = None
+    corrected: Corrected | None = None
+    effects: Effects | None = None
+
+    @property
+    def winner(self) -> Standing | None:
+        """The best cell that keeps the limits, None where nothing could be ranked."""
+        return next((standing for standing in self.standings if not standing.broken), None)
+
+    @property
+    def tied(self) -> tuple[Standing, ...]:
+        """The tie group, the winner first."""
+        return tuple(standing for standing in self.standings if standing.tied)
+
+    @property
+    def decided(self) -> bool:
+        """Whether there was anything to choose between: more than one chunking, and not all of it the same."""
+        return len({(item.result.chunk_digest, item.result.cell.embedder, item.result.cell.retriever) for item in self.standings}) > 1
