@@ -1,7 +1,4 @@
-"""How often do the 95% intervals hold the truth? Of a mean, of a paired difference, with one and two ways of clusters, and of an axis's share.
-
-python benchmarks/coverage.py
-"""
+"""How often 95% intervals hold the truth: of means, paired differences, two ways of clusters, and shares of axes. `python benchmarks/coverage.py`"""
 
 from __future__ import annotations
 

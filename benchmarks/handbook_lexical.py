@@ -1,6 +1,6 @@
 """How far lexical search alone gets on the bundled handbook: BM25 hit rate@1 on recursive chunks of 256 tokens.
 
-    python benchmarks/handbook_lexical.py
+python benchmarks/handbook_lexical.py
 """
 
 from __future__ import annotations

@@ -42,4 +42,4 @@ def _page(outputs: Path, info: SweepInfo, summary: Summary, run: Course) -> str:
             ("Corpus", f"{len(corpus.documents)} documents, {len(corpus.questions)} questions, digest {corpus.digest[:12]}"),
         ),
     )
-    return render(summary, run, material, about, effects=summary.effects)
+    return render(summary, run, material, about)

@@ -15,6 +15,8 @@ from harness.types import Bools, Floats
 REST = "rest"
 _RANK = 1e-9
 """Singular values below this share of the largest are 0."""
+_ROUNDING = 1e-12
+"""Squares between cells below this share of the squares of the means are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ def effects(axes: pd.DataFrame, cells: Floats, sampler: Resampler, *, level: flo
     inflated = among.clusters / (among.clusters - 1)
     everything = _basis(np.eye(len(cells)), np.ones((len(cells), 1)))
     total = _Squares.of(everything, means, drawn, inflated)
+    if total.true <= _ROUNDING * float((means**2).sum()):
+        total = _Squares(total.seen, 0.0, total.drawn, True)
     tail = expanded_tail(among.clusters, level)
     parts = {name: _Squares.of(basis, means, drawn, inflated) for name, basis in _bases(varied, len(cells)).items()}
     terms = tuple(_effect(name, part, total, tail) for name, part in parts.items())
@@ -117,8 +121,16 @@ def _varied(axes: pd.DataFrame) -> dict[str, Floats]:
 
 
 def _indicators(axis: pd.Series) -> tuple[Floats, list[str]]:
-    codes, names = pd.factorize(axis.astype(str).to_numpy())
-    return np.eye(len(names))[codes], [str(name) for name in names]
+    names = [_name(value) for value in axis.tolist()]
+    distinct = list(dict.fromkeys(names))
+    return np.array([[name == each for each in distinct] for name in names], dtype=np.float64), distinct
+
+
+def _name(value: object) -> str:
+    """A column of sizes with a gap holds 64.0 and NaN: these are "64" and "none"."""
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "none"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _bases(varied: dict[str, Floats], cells: int) -> dict[str, Floats]:

@@ -22,16 +22,17 @@ _WIDE = 90
 def description_of(corpus: Corpus) -> str:
     """The experiment's description: what a newcomer should click, in order."""
     return (
-        f"Chunking sweeps on **{corpus.name}** ({len(corpus.documents)} documents, {len(corpus.questions)} questions). A run without a parent is a "
-        "sweep; the runs below it are its cells, one configuration each. If no runs show, choose *Model training* at the top left.\n\n"
-        "1. **Click the newest run without a parent.** Its note says which configuration won, which others can't be told from it, and what it costs; "
-        "its model metrics are curves over size (the step), its artifacts the leaderboard and the figures.\n"
-        "2. **Back here, type `tags.tied_with_winner = 'true'` into the search field.** What is left are the cells worth having, all sweeps "
-        "together: sort by `complete_within_2048`, add columns, look at `storage_ratio` and `chunk_tokens_mean`. `tags.winner`, `tags.cheapest_of_tied` and "
-        "`tags.pareto` work the same way.\n"
+        f"Chunking sweeps on **{corpus.name}** ({len(corpus.documents)} documents, {len(corpus.questions)} questions). "
+        "**Click the newest run: its note says which configuration won.**\n\n"
+        "A run in the list is a sweep; the plus sign opens its cells, one configuration each. "
+        "If no runs show, choose *Model training* at the top left.\n\n"
+        "1. **Click a sweep.** Its note says which cell won, which others can't be told from it, and what that costs. Its model metrics are curves "
+        "over size (the step); its artifacts are the leaderboard and the figures.\n"
+        "2. **Back here, type `tags.tied_with_winner = 'true'` into the search field.** What is left are the cells worth having, of all sweeps: "
+        "sort by `complete_within_2048`, and add columns for what they cost. `tags.winner`, `tags.cheapest_of_tied` and `tags.pareto` work alike.\n"
         "3. **Click a cell.** Its note has the command that runs it again; `complete_at_k` and `recall_at_k` are curves over k; `questions.parquet` "
         "among its artifacts has one row a question.\n\n"
-        "Every metric is defined in docs/metrics.md of the program, and docs/mlflow.md walks through this page with pictures."
+        "Every metric is defined in docs/metrics.md of the program; docs/mlflow.md walks through this page with pictures."
     )
 
 

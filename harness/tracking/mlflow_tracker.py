@@ -72,7 +72,8 @@ class MlflowTracker:
         client, name = self._use(), info.corpus.name
         found, description = client.get_experiment_by_name(name), description_of(info.corpus)
         if found is None:
-            place = None if self.uri else (self._folder / "mlruns" / safe_name(name)).as_uri()
+            # Without a server MLflow would put artifacts into ./mlruns, wherever the command happens to be run.
+            place = (self._folder / "mlruns" / safe_name(name)).as_uri() if self.address.startswith("sqlite:") else None
             return str(client.create_experiment(name, artifact_location=place, tags={NOTE: description}))
         if found.tags.get(NOTE, "").startswith(description.split("**")[0]) and found.tags[NOTE] != description:
             client.set_experiment_tag(found.experiment_id, NOTE, description)  # one that a person wrote stays

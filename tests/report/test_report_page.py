@@ -158,17 +158,18 @@ def test_blocks_hold_no_markup(value: Any) -> None:
 
 def test_order_of_the_page(page: str) -> None:
     places = [
-        page.index(f'<section id="{name}"') for name in ("verdict", "leaderboard", "curves", "heat", "context", "lost", "cost", "warnings", "viewer")
+        page.index(f'<section id="{name}"')
+        for name in ("verdict", "leaderboard", "curves", "heat", "context", "lost", "effects", "cost", "warnings", "viewer")
     ]
     assert places == sorted(places)
-    assert page.count("<details>") == 6, "five pictures with a table behind each, and the columns of the leaderboard"
+    assert page.count("<details>") == 7, "six pictures with a table behind each, and the columns of the leaderboard"
 
 
 def test_the_course_and_effects_are_told(made: tuple[Summary, Material]) -> None:
     cell = made[0].standings[0].result.cell
     run = Course(ran=["a"], failures=[Failure(cell, "<disk> full", True)], warnings=["odd & even"])
     effects = Effects((Effect("size", 0.7, 0.5, 0.9), Effect("overlap", 0.2, 0.1, 0.4)), 0.0, 0.1, 0.1)
-    page = render(made[0], run, None, ABOUT, effects=effects, next_steps=["chunk-sweep report x"])
+    page = render(replace(made[0], effects=effects), run, None, ABOUT, next_steps=["chunk-sweep report x"])
     assert "&lt;disk&gt; full" in page
     assert "odd &amp; even" in page
     assert "chunk-sweep report x" in page

@@ -62,7 +62,6 @@ def test_equal_cells_have_p_one():
     assert group.p.tolist() == [1, 1, 1]
 
 
-
 def test_the_tie_group_holds_what_cannot_be_told_from_the_best():
     random = np.random.default_rng(6)
     best = (random.random(400) < 0.7).astype(float)
@@ -79,6 +78,46 @@ def test_the_tie_group_holds_what_cannot_be_told_from_the_best():
     assert found.p[0] < 0.001 < found.p[2]
     alone_in_the_sweep = tie_group(cells[:1], alone(400))
     assert (alone_in_the_sweep.best, alone_in_the_sweep.members.tolist()) == (0, [True])
+
+
+def test_equal_cells_rarely_lose_one():
+    """Twelve equal cells of clustered questions: the best is picked by looking, and still few sweeps declare a loser."""
+    random, group = np.random.default_rng(21), np.repeat(np.arange(25), 4)
+    lost = 0
+    for _ in range(80):
+        cells = random.normal(size=(12, 100)) + random.normal(size=(12, 25))[:, group]
+        lost += not tie_group(cells, Resampler((group,), 20, 1), flips=400).members.all()
+    assert lost <= 9
+
+
+def test_two_cells_are_a_paired_comparison():
+    random, group = np.random.default_rng(22), np.repeat(np.arange(40), 3)
+    cells = random.random((2, 120)) + np.array([[0.08], [0]])
+    for sampler in (alone(120), Resampler((group,), 500, 1), Resampler((group, np.tile(np.arange(3), 40)), 500, 1)):
+        one, two = tie_group(cells, sampler), paired(cells[0], cells[1], sampler)
+        assert one.p[1] == pytest.approx(two.p, abs=0.002)
+        assert (-one.high[1], -one.low[1]) == pytest.approx((two.low, two.high), abs=0.003)
+
+
+def test_only_questions_that_all_cells_have_are_compared():
+    cells = np.random.default_rng(23).random((3, 60))
+    holed = np.concatenate([cells, [[5.0] * 4, [np.nan] * 4, [0.0] * 4]], axis=1)
+    found, plain = tie_group(holed, alone(64)), tie_group(cells, alone(60))
+    assert found.n.tolist() == [60, 60, 60]
+    assert (found.best, found.p.tolist()) == (plain.best, plain.p.tolist())
+    nothing = tie_group(np.array([[1.0, np.nan], [np.nan, 1.0]]), alone(2))
+    assert nothing.members.all()
+
+
+def test_two_ways_of_chance_are_both_counted():
+    """A cell that is better for some texts and worse for others, in every document: by documents alone that looks certain."""
+    random, wrong = np.random.default_rng(24), {"both": 0, "document": 0}
+    document, text = np.repeat(np.arange(30), 8), np.tile(np.arange(8), 30)
+    differences = random.normal(size=(8, 200))[text] + random.normal(size=(30, 200))[document] + random.normal(size=(240, 200))
+    for name, groups in (("both", (document, text)), ("document", (document,))):
+        wrong[name] = (sign_flip(differences, Resampler(groups, 10, 1), flips=1000) <= 0.05).mean()
+    assert wrong["both"] <= 0.09
+    assert wrong["document"] > 0.2
 
 
 def test_many_cells_can_still_be_told_apart():
@@ -100,6 +139,17 @@ def test_the_smallest_difference_that_can_be_seen():
     same = sizing(np.zeros(10), alone(10))
     assert np.isnan(same.smallest)
     assert same.needed is None
+
+
+def test_a_sweep_needs_more_than_a_pair():
+    cells = np.random.default_rng(25).random((20, 300))
+    pair, many = tie_group(cells[:2], alone(300)), tie_group(cells, alone(300))
+    assert pair.separation == pytest.approx(1.97 + 0.84, abs=0.06)
+    assert many.separation > pair.separation + 0.8
+    differences = cells[0] - cells[1]
+    assert sizing(differences, alone(300), separation=many.separation).smallest > 1.2 * sizing(differences, alone(300)).smallest
+    hopeless = sizing(differences, alone(300), separation=tie_group(np.eye(2)[:, [0] * 5], alone(5)).separation)
+    assert (hopeless.smallest, hopeless.needed) == (np.inf, None)
 
 
 def test_the_smallest_difference_is_found_four_times_in_five():

@@ -14,18 +14,26 @@ from matplotlib.figure import Figure
 from harness.report import figures
 from harness.report.page.grid import Grid, grid
 from harness.results.frames import question_frame
-from harness.statistics.effects import Effects
 from harness.sweep import Summary
 
 _STYLE_ELEMENT = re.compile(r"<style\b[^>]*>.*?</style>", re.DOTALL)
+_SHORT = {
+    "curves": "Size",
+    "heat": "Size and overlap",
+    "context": "Quality and context",
+    "lost": "Lost questions",
+    "effects": "Axes",
+    "cost": "Cost",
+}
 _STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A part of the page: `anchor` is its id, `says` one sentence on how to read it, `svgs` what is drawn, `table` its numbers."""
+    """A part of the page: `anchor` is its id, `short` its name in the contents, `says` one sentence on how to read it, `svgs` what is drawn, `table` its numbers."""
 
     anchor: str
+    short: str
     heading: str
     says: str
     svgs: tuple[Markup, ...]
@@ -53,7 +61,7 @@ class Wardrobe:
         return "".join(f".{name}{{{style}}}\n" for name, style in kept.items())
 
 
-def pictures(summary: Summary, effects: Effects | None, wardrobe: Wardrobe) -> list[Picture]:
+def pictures(summary: Summary, wardrobe: Wardrobe) -> list[Picture]:
     """The pictures in the order of the page. Those that this sweep has nothing for are left out."""
     results = [item.result for item in summary.standings]
     questions = question_frame(results)
@@ -74,7 +82,7 @@ def pictures(summary: Summary, effects: Effects | None, wardrobe: Wardrobe) -> l
             "A ranking miss: it stands whole in the chunks, but others were ranked above it.",
             [figures.where_questions_are_lost(questions)], figures.where_questions_are_lost_table(questions), wardrobe,
         ),
-        _effects(summary, effects, wardrobe),
+        _effects(summary, wardrobe),
         _picture(
             "cost", "Cost", "What each cell stores and embeds, and how its chunks are sized.",
             [figures.cost(summary), figures.chunk_sizes(results)], figures.cost_table(summary), wardrobe,
@@ -91,14 +99,14 @@ def _curves(summary: Summary, wardrobe: Wardrobe) -> Picture | None:
     return _picture("curves", "Size and discrimination", says, [drawn], figures.size_discrimination_table(summary.curves), wardrobe)
 
 
-def _effects(summary: Summary, effects: Effects | None, wardrobe: Wardrobe) -> Picture | None:
-    if effects is None or not effects.terms:
+def _effects(summary: Summary, wardrobe: Wardrobe) -> Picture | None:
+    if summary.effects is None or not summary.effects.terms:
         return None
-    drawn = figures.axis_effects(effects.terms, summary.select.metric)
+    drawn = figures.axis_effects(summary.effects.terms, summary.select.metric)
     says = "How much of the spread between cells is due to each axis, and to two axes together beyond their sum."
-    return _picture("effects", "What each axis does", says, [drawn], figures.axis_effects_table(effects.terms), wardrobe)
+    return _picture("effects", "What each axis does", says, [drawn], figures.axis_effects_table(summary.effects.terms), wardrobe)
 
 
 def _picture(anchor: str, heading: str, says: str, drawn: Sequence[Figure], table: pd.DataFrame, wardrobe: Wardrobe) -> Picture:
     svgs = [wardrobe.dressed(figures.svg_for_page(figure, f"{anchor}{place}")) for place, figure in enumerate(drawn)]
-    return Picture(anchor, heading, says, tuple(svgs), grid(table))
+    return Picture(anchor, _SHORT[anchor], heading, says, tuple(svgs), grid(table))

@@ -19,7 +19,6 @@ from harness.report.page.grid import MEANINGS, SHOWN, BoardRow, board
 from harness.report.page.pictures import Picture, Wardrobe, pictures
 from harness.report.page.viewer import Viewer, viewer
 from harness.report.verdict import Section, result_sections, sections
-from harness.statistics.effects import Effects
 from harness.sweep import Summary
 
 LIMIT = 20_000_000
@@ -54,7 +53,6 @@ def render(
     material: Material | None,
     about: About,
     *,
-    effects: Effects | None = None,
     next_steps: Sequence[str] = (),
     limit: int = LIMIT,
 ) -> str:
@@ -64,7 +62,7 @@ def render(
     below; the viewer gets what the rest leaves.
     """
     wardrobe = Wardrobe()
-    drawn = pictures(summary, effects, wardrobe)
+    drawn = pictures(summary, wardrobe)
     words = _words(summary, course, next_steps)
     bare = _fill(summary, about, words, drawn, wardrobe, None, ())
     missing = material.missing if material else (_NO_TEXT,)
@@ -93,7 +91,7 @@ def _asset(name: str) -> str:
 
 
 def _viewer_script() -> str:
-    return _asset("document.js") + _asset("viewer.js")
+    return "".join(_asset(f"{name}.js") for name in ("document", "data", "panel", "viewer"))
 
 
 def _fill(
