@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help sweep test test-all check ui clean
+.PHONY: help sweep test test-slow test-all check ui clean
 help:
 	@echo "make sweep      install into $(VENV) and run the quickstart grid on the bundled handbook"
 	@echo "make test       install the test tools and run the suite"
@@ -31,8 +31,10 @@ sweep: $(VENV)/.ready
 test: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -m "not slow"
 
-test-all: $(VENV)/.ready-test
-	@$(BIN)/python -m pytest
+test-slow: $(VENV)/.ready-test
+	@$(BIN)/python -m pytest -m slow
+
+test-all: test test-slow
 
 check: $(VENV)/.ready-test
 	@$(BIN)/ruff check .

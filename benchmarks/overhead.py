@@ -96,15 +96,12 @@ def main() -> None:
         rescored = plans(options.corpus.resolve(), outputs, "scoring.ks=[1,2,3,4,5,6,7,8]")
         new_metric = sweep(rescored, outputs)
     alone = (before + after) / 2
-    sys.stdout.write(
-        f"{date.today()}  {options.corpus.name}, {len(CELLS)} cells, {distinct} distinct of {total} texts{'  MUTATED: ' + options.mutate if options.mutate else ''}\n"
-    )
+    mutated = f"  MUTATED: {options.mutate}" if options.mutate else ""
+    sys.stdout.write(f"{date.today()}  {options.corpus.name}, {len(CELLS)} cells, {distinct} distinct of {total} texts{mutated}\n")
     sys.stdout.write(f"embedder alone {alone:.1f} s (before {before:.1f}, after {after:.1f})\n")
     for name, seconds, limit in (("whole sweep", cold, 1.15), ("same again", second, 0.05), ("new metric", new_metric, 0.02)):
-        base = alone if name == "whole sweep" else cold
-        sys.stdout.write(
-            f"{name:<12} {seconds:7.1f} s   ratio {seconds / base:.3f}   limit {limit}   {'ok' if seconds / base <= limit else 'OVER'}\n"
-        )
+        ratio = seconds / (alone if name == "whole sweep" else cold)
+        sys.stdout.write(f"{name:<12} {seconds:7.1f} s   ratio {ratio:.3f}   limit {limit}   {'ok' if ratio <= limit else 'OVER'}\n")
     shutil.rmtree(outputs)
 
 

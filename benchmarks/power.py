@@ -48,9 +48,9 @@ def promised(random: np.random.Generator, cells: int, documents: int) -> tuple[f
 def alone(random: np.random.Generator, cells: int, documents: int, behind: float) -> float:
     """Share of sweeps in which the first cell is the only winner."""
     wins = 0
-    for _ in range(SWEEPS):
+    for sweep in range(SWEEPS):
         document = documents_of(random, documents)
-        group = tie_group(outcomes(random, truth(cells, behind), document)[:, :, 0], sampler_of(document, resamples=20), flips=FLIPS)
+        group = tie_group(outcomes(random, truth(cells, behind), document)[:, :, 0], sampler_of(document, resamples=20, seed=sweep), flips=FLIPS)
         wins += group.best == 0 and int(group.members.sum()) == 1
     return wins / SWEEPS
 

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from scipy import special
 
-from harness.statistics.bootstrap import Resampler, resampler
+from harness.statistics.bootstrap import SEED, Resampler, resampler
 from harness.types import Floats, Ints
 
 QUESTIONS = 6
@@ -26,10 +26,13 @@ def crossed(random: np.random.Generator, documents: int, texts: int = 17, each: 
     return np.repeat(np.arange(documents), each), np.concatenate(chosen)
 
 
-def sampler_of(document: Ints, text: Ints | None = None, resamples: int = 1000) -> Resampler:
-    """The resampler that the harness takes for such questions; `text`: the number of the question's text, by default all differ."""
+def sampler_of(document: Ints, text: Ints | None = None, resamples: int = 1000, seed: int = SEED) -> Resampler:
+    """The resampler that the harness takes for such questions; `text`: the number of the question's text, by default all differ.
+
+    Few flips have a level of their own, so sweeps that are counted together should have different seeds.
+    """
     texts = np.arange(len(document)) if text is None else text
-    return resampler(document.tolist(), [str(each) for each in texts], resamples=resamples)
+    return resampler(document.tolist(), [str(each) for each in texts], resamples=resamples, seed=seed)
 
 
 def shares(random: np.random.Generator, document: Ints, mean: float, correlation: float, runs: int) -> Floats:

@@ -30,7 +30,8 @@ _STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A part of the page: `anchor` is its id, `short` its name in the contents, `says` one sentence on how to read it, `svgs` what is drawn, `table` its numbers."""
+    """A part of the page: `anchor` is its id, `short` its name in the contents, `says` one sentence on how to read it, `svgs` what is drawn, `table`
+    its numbers."""
 
     anchor: str
     short: str
