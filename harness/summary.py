@@ -14,7 +14,7 @@ from harness.types import CellResult
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` (Holm) are tied; the cheapest is named.
+    """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` are tied; the cheapest is named.
 
     `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner. Cells that break one of the `limits` are
     shown, but can't win.
@@ -29,7 +29,7 @@ class Select:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A cell in the order of the metric. `behind`, `behind_low`, `behind_high`: what it is behind the best, paired, with its 95% interval; `p`
-    is adjusted (Holm); `tied`: it can't be told from the best. `broken`: the limits that it does not keep, in words; such a cell is not compared."""
+    is adjusted; `tied`: it can't be told from the best. `broken`: the limits that it does not keep, in words; such a cell is not compared."""
 
     result: CellResult
     value: float

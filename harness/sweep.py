@@ -41,12 +41,12 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
     if not ranked:
         return Summary(select, (), None, None, None, (), np.nan, None, 0, "", (), tuple(warnings))
     resampler = resampler_for(ranked[0].questions, scoring)
-    standings = _standings(ranked, select, resampler)
+    standings, separation = _standings(ranked, select, resampler)
     choice = [item for item in standings if not item.broken]
     cheapest = min((item for item in choice if item.tied), key=_cost, default=None)
     baseline = _baseline(standings, select, cheapest or standings[0])
-    sized = _sized(choice or standings, select.metric, resampler)
-    on_front = front(ranked, select.metric)
+    sized = _sized(choice or standings, select.metric, resampler, separation)
+    on_front = front([item.result for item in choice], select.metric)
     bend = knee(on_front, select.metric)
     if not choice:
         warnings.append(
@@ -100,17 +100,17 @@ def _defined(ranked: Sequence[CellResult], metric: str) -> Bools:
     return np.asarray(~np.isnan(_values(ranked, metric)).any(axis=0))
 
 
-def _sized(standings: Sequence[Standing], metric: str, resampler: Resampler) -> Sizing:
-    """What differences can be seen, from the spread between the best two."""
+def _sized(standings: Sequence[Standing], metric: str, resampler: Resampler, separation: float | None) -> Sizing:
+    """What differences can be seen, from the spread between the best two; `separation` is what the sweep asks of a sole winner."""
     best, rival = standings[0].result, standings[min(1, len(standings) - 1)].result
-    return sizing(column(best, metric) - column(rival, metric), resampler)
+    return sizing(column(best, metric) - column(rival, metric), resampler, separation=separation)
 
 
-def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resampler) -> list[Standing]:
+def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resampler) -> tuple[list[Standing], float | None]:
     """Best first; of equal values the one the tie group names as the best, then grid order. Cells that break a limit stand in order, but apart."""
     problems = [tuple(broken_limits(result, select.limits)) for result in ranked]
     allowed = [result for result, broken in zip(ranked, problems, strict=True) if not broken]
-    found = _compared(allowed, select, resampler) if allowed else []
+    found, separation = _compared(allowed, select, resampler) if allowed else ([], None)
     best = found[0] if found else None
     for result, broken in zip(ranked, problems, strict=True):
         if broken:
@@ -118,11 +118,11 @@ def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resample
             behind = best.value - value if best else np.nan
             bounds = _bound(result, select.metric, "low"), _bound(result, select.metric, "high")
             found.append(Standing(result, value, *bounds, behind, np.nan, np.nan, np.nan, tied=False, broken=broken))
-    return sorted(found, key=lambda item: (-item.value, item is not best))
+    return sorted(found, key=lambda item: (-item.value, item is not best)), separation
 
 
-def _compared(results: Sequence[CellResult], select: Select, resampler: Resampler) -> list[Standing]:
-    """Every cell against the best of them, best first."""
+def _compared(results: Sequence[CellResult], select: Select, resampler: Resampler) -> tuple[list[Standing], float | None]:
+    """Every cell against the best of them, best first; and the separation (see TieGroup), None where it can't be told."""
     against = tie_group(_values(results, select.metric), resampler, alpha=select.alpha)
     found = [
         Standing(
@@ -139,7 +139,8 @@ def _compared(results: Sequence[CellResult], select: Select, resampler: Resample
         for row, result in enumerate(results)
     ]
     best = found[against.best]
-    return sorted(found, key=lambda item: (item is not best, -item.value))
+    separation = against.separation if len(results) > 2 and np.isfinite(against.separation) else None
+    return sorted(found, key=lambda item: (item is not best, -item.value)), separation
 
 
 def clusters_of(resampler: Resampler, defined: Bools) -> str:

@@ -88,7 +88,7 @@ def _winner(summary: Summary) -> list[str]:
     if others:
         named = ", ".join(item.result.cell.label for item in others[:_NAMED]) + (f" and {len(others) - _NAMED} more" if len(others) > _NAMED else "")
         lines.append(f"Can't be told from it ({len(others)} of {len(summary.standings) - 1}): {named}.")
-    else:
+    elif any(not item.broken for item in summary.standings if item is not best):
         lines.append("Every other cell is behind it by more than chance explains.")
     if summary.cheapest is not None:
         lines.append(_choice(summary.cheapest, best))
@@ -147,10 +147,11 @@ def _how_sure(summary: Summary) -> list[str]:
 def _corrected(summary: Summary) -> list[str]:
     """What the winner is likely to score on other questions, and what the spread between the cells is due to."""
     lines, found = [], summary.corrected
-    if found is not None and math.isfinite(found.value) and summary.decided:
+    if found is not None and math.isfinite(found.value) and summary.decided and number(found.value, 3) != number(found.apparent, 3):
         low, high = number(found.low, 3), number(found.high, 3)
+        rivals = sum(not item.broken for item in summary.standings)
         lines.append(
-            f"The best of {len(summary.standings)} looks better than it is: on other questions like these expect {number(found.value, 3)} "
+            f"The best of {rivals} looks better than it is: on other questions like these expect {number(found.value, 3)} "
             f"(95% {low} to {high}) of {summary.select.metric}, not {number(found.apparent, 3)}."
         )
     shares = [(term.share, term.name) for term in summary.effects.terms if term.share >= _WORTH_NAMING] if summary.effects else []

@@ -1,1 +1,1 @@
-"""How sure: bootstrap intervals, paired comparison with tie groups, sizing of the question set. Everything is seeded."""
+"""How sure: bootstrap intervals, paired comparison with tie groups, the winner corrected, effects of axes, sizing. Everything is seeded."""

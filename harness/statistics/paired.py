@@ -105,13 +105,13 @@ class TieGroup:
 def tie_group(cells: Floats, sampler: Resampler, *, alpha: float = 0.05, flips: int = FLIPS) -> TieGroup:
     """`cells` (m, questions): one metric of every cell, in the same order of questions. Only questions where all are defined are compared.
 
-    The best has the largest mean; of equal ones the first. Because it was picked by looking, every flip of signs picks its best anew and measures
-    how far behind it the others are, each in units of its own chance; p is the share of flips in which some cell is as far behind as this one really
-    is. The cell that is furthest behind is judged among all m, the next without it, and so on (a step-down maximum test: Romano and Wolf 2005,
-    "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 100(469); Hansen, Lunde and Nason 2011, "The Model Confidence
-    Set", Econometrica 79(2), drop cells in the same way). Where all cells are equal, some cell leaves the group in about a share `alpha` of sweeps;
-    with Holm's adjustment, which takes the best as given, that happens in up to a third of sweeps of 48 (docs/statistics.md). The group, not the
-    best, is the finding.
+    The best has the largest mean; of equal ones the first. Because it was picked by looking, the others are held against what chance does to *any*
+    two cells: p is the share of flips in which some two are as far apart as this one is behind the best, each pair in units of its own chance. The
+    cell that is furthest behind is judged among all m, the next without it, and so on (a step-down maximum test: Romano and Wolf 2005, "Exact and
+    Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 100(469); Hansen, Lunde and Nason 2011, "The Model Confidence Set",
+    Econometrica 79(2), drop cells in the same way). Where all cells are equal, some cell leaves the group in at most a share `alpha` of sweeps; with
+    Holm's adjustment, which takes the best as given, that happens in about a quarter of sweeps of 48 (docs/statistics.md). The group, not the best,
+    is the finding.
     """
     common: Bools = np.asarray(~np.isnan(cells).any(axis=0))
     means = cells[:, common].mean(axis=1) if common.any() else np.zeros(len(cells))
@@ -134,7 +134,7 @@ def _behind(cells: Floats, best: int, sampler: Resampler, alpha: float, flips: i
     done = 0
     for signs in _signs(flips, len(sums), sampler.seed + 1):
         flipped, rows = signs @ sums[:, order], slice(done, done + len(signs))
-        furthest[rows] = np.stack(list(_furthest_behind(flipped, own)), axis=1)[:, 1:]
+        furthest[rows] = np.stack(list(_furthest_apart(flipped, own)), axis=1)
         leads[rows] = (flipped[:, :1] - flipped[:, 1:]) / own[0, 1:]
         done += len(signs)
     as_far = (furthest >= lead[1:] - 1e-9).sum(axis=0)
@@ -157,17 +157,12 @@ def _separation(leads: Floats, critical: Floats, group: Ints, power: float = 0.8
     return float(np.quantile((errors - np.sort(leads, axis=1) * widened).max(axis=1), power))
 
 
-def _furthest_behind(flipped: Floats, own: Floats) -> Iterator[Floats]:
-    """For the first 1, 2, … m cells: how far the furthest of them is behind the best of them in every flip (rows, m), in roots `own` (m, m)."""
-    rows = np.arange(len(flipped))
-    leader, furthest = np.zeros(len(flipped), dtype=np.int64), np.zeros(len(flipped))
-    for cell in range(flipped.shape[1]):
-        gap = flipped[rows, leader] - flipped[:, cell]
-        furthest = np.maximum(furthest, gap / own[leader, cell])
-        ahead = np.flatnonzero(gap < 0)
-        if len(ahead):
-            furthest[ahead] = ((flipped[ahead, cell, None] - flipped[ahead, :cell]) / own[cell, :cell]).max(axis=1)
-            leader[ahead] = cell
+def _furthest_apart(flipped: Floats, own: Floats) -> Iterator[Floats]:
+    """For the first 2, 3, … m cells: how far apart any two of them are at most, in every flip (rows, m), in roots `own` (m, m)."""
+    furthest = np.zeros(len(flipped))
+    for cell in range(1, flipped.shape[1]):
+        apart = np.abs(flipped[:, :cell] - flipped[:, cell, None]) / own[cell, :cell]
+        furthest = np.maximum(furthest, apart.max(axis=1))
         yield furthest
 
 

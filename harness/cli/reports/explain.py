@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from harness.cli.options import Options, with_outputs
 from harness.cli.reports.finding import find_cell
+from harness.errors import StoreError
 from harness.hydra_front.console import print_lines
 from harness.hydra_front.rebuild import planned
 from harness.report.explain import explain, explain_text
@@ -27,8 +28,12 @@ def main(arguments: Sequence[str]) -> int:
     """Print the explanation."""
     options = parser().parse_args(arguments)
     result = find_cell(options.outputs, options.cell)
-    corpus = planned(result, options.outputs).experiment.corpus
-    material = load(options.outputs, [result], corpus)
+    plan = planned(result, options.outputs)
+    if plan.ranking_key != result.ranking_key:
+        raise StoreError(f"{result.cell.label}: documents, questions or code have changed since it was measured; run its sweep again, then explain")
+    material = load(options.outputs, [result], plan.experiment.corpus)
+    if not material.cells:
+        raise StoreError(" ".join(material.missing))
     plain = options.plain or (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     print_lines([explain_text(explain(material, material.cells[0], options.question), plain=plain)])
     return 0
