@@ -132,7 +132,7 @@ def _how_sure(summary: Summary) -> list[str]:
     lines = [*_against_baseline(summary), *_corrected(summary)]
     if math.isfinite(summary.detectable) and len(summary.standings) > 1:
         lines.append(
-            f"{summary.questions} questions ({summary.clusters}) show a difference of {number(summary.detectable, 3)} or more 4 times in 5"
+            f"{summary.questions} questions ({summary.clusters}) {_shown(summary)} 4 times in 5"
             + (f"; for {number(0.05, 2)} about {summary.needed} questions are needed." if summary.needed and summary.detectable > 0.05 else ".")
         )
     runner_up = next((item for item in summary.standings if not item.tied and not item.broken), None)
@@ -142,6 +142,14 @@ def _how_sure(summary: Summary) -> list[str]:
             f"(95% {number(runner_up.behind_low, 3)} to {number(runner_up.behind_high, 3)})."
         )
     return lines
+
+
+def _shown(summary: Summary) -> str:
+    """What this many questions can do: with two cells show a difference, with more single out a winner."""
+    size = number(summary.detectable, 3)
+    if len(summary.standings) == 2:
+        return f"show a difference of {size} or more"
+    return f"single out a winner that is {size} ahead of every other cell"
 
 
 def _corrected(summary: Summary) -> list[str]:
