@@ -35,8 +35,10 @@ def in_miniature(words: list[str]) -> list[str]:
     if words[0] != "run" or "--help" in words:
         return words
     small = ["scoring.resamples=50"]
+    if words != ["run", "experiment=quickstart"]:  # one of them makes the report too
+        small.append("report=false")
     if "dataset=folder" not in words:
-        small.append("dataset.documents=3")
+        small.append("dataset.documents=2")
     if not any(word.startswith("tracking") for word in words):
         small.append("tracking=files")
     return [*words, *small]

@@ -74,13 +74,13 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
     plans = _plans(configs, hydra_nodes, workshop)
     select = _select(first, plans)
     name = hydra_nodes[0].runtime.choices.get("experiment") or "sweep"
-    session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command())
+    session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command(), report=first.report)
     values, status = session.run(plans)
     _status[0] = max(_status[0], status)
     return [values.get(plan.key, math.nan) if isinstance(plan, Planned) else math.nan for plan in plans]
 
 
-_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun")
+_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun", "report")
 
 
 def _same_for_all(configs: Sequence[DictConfig]) -> None:

@@ -19,11 +19,12 @@ from harness.tracking.files import write_text
 REPORT = "report.html"
 
 
-def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course) -> None:
-    """Write them under `folder`. Raises StoreError where that can't be done."""
+def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course, *, report: bool) -> None:
+    """Write them under `folder`; `report` says whether with the page. Raises StoreError where that can't be done."""
     if summary.standings:
         write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
-        write_text(folder / REPORT, _page(outputs, info, summary, run))
+        if report:
+            write_text(folder / REPORT, _page(outputs, info, summary, run))
     write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
     if summary.cheapest is not None:
         write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, folder))

@@ -66,6 +66,7 @@ class RootConfig:
     outputs: str = MISSING
     cache_gigabytes: float = MISSING
     rerun: bool = MISSING
+    report: bool = MISSING
 
 
 def register() -> None:

@@ -41,6 +41,7 @@ class Session:
     rerun: bool
     name: str
     command: str
+    report: bool = True
 
     def run(self, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
         """Run the plans, one sweep a corpus. Gives the selecting metric by cell key, and the exit status."""
@@ -71,7 +72,7 @@ class Session:
                 self.console.close()
             summary = summarise(run.results, self.select, planned[0].scoring)
             if tracker is self.tracker:  # otherwise all of it is there already, and told
-                keep(folder, self.outputs, info, summary, run)
+                keep(folder, self.outputs, info, summary, run, report=self.report)
                 if not run.stopped:
                     runner.finish(self._outcome(folder, summary, run), run)
                 write_json(folder / "sweep.json", self._record(info, summary, run, tracker))
@@ -140,7 +141,10 @@ class Session:
         }
 
     def _next_steps(self, folder: Path) -> list[str]:
-        steps = [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"]
+        page = (folder / REPORT).exists()
+        steps = [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"] if page else []
+        if not page:
+            steps.append(f"Everything that was measured: {folder}/leaderboard.csv and verdict.md")
         if (folder / "winner.yaml").exists():
             steps.append(f"The named cell again: chunk-sweep run --config-dir {folder} --config-name winner")
         place = self.tracker.where()
