@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
@@ -179,7 +180,13 @@ def start(*words: str, cwd: Path | None = None, **environment: str) -> subproces
     """`chunk-sweep WORDS` in a process of its own."""
     known = {**os.environ, "PYTHONPATH": str(ROOT), "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", **environment}
     command = [sys.executable, "-m", "harness", *words]
-    return subprocess.Popen(command, cwd=cwd, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=cwd, env=known, preexec_fn=_hear_ctrl_c, **pipes)
+
+
+def _hear_ctrl_c() -> None:
+    """A shell starts what it runs in the background deaf to Ctrl-C, and a process hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finished(process: subprocess.Popen[str], timeout: float = 120) -> Said:
