@@ -35,7 +35,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_plain_lines_where_nobody_watches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = write_corpus(tmp_path / "harbour", documents=2)
-    data = (*QUICK[:3], "unit=words", "dataset=folder", f"dataset.path={corpus}", f"outputs={tmp_path}/outputs")
+    data = (*QUICK[:4], "unit=words", "dataset=folder", f"dataset.path={corpus}", f"outputs={tmp_path}/outputs")
     said = call(capsys, "run", *data, "-m", "size=12,24")
     assert said.status == 0
     assert "\x1b" not in said.out + said.err
