@@ -19,8 +19,8 @@ Progress = Callable[[int, int], None]
 """Called with (tokens done, tokens in all) as the work goes on."""
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors."""
+class Described(Protocol):
+    """What is known of an embedder without any text."""
 
     @property
     def name(self) -> str:
@@ -46,6 +46,10 @@ class Embedder(Protocol):
     def unit(self) -> Unit:
         """The embedder's own tokens as a unit."""
         ...
+
+
+class Embedder(Described, Protocol):
+    """Turns texts into vectors."""
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts`. Raises PartError where the model gives NaN or a wrong shape."""

@@ -14,10 +14,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from harness.embedding.base import Kind, Progress
+from harness.embedding.base import Described, Kind, Progress
 from harness.errors import PartError
 from harness.types import Bools, Embedded, Ints, Vectors
-from harness.units.base import Unit
 
 TokenIds = npt.NDArray[np.int32]
 _KEY_BYTES = 16
@@ -69,33 +68,8 @@ def distinct(readings: Iterable[tuple[TokenIds, int, int]], prompt: int = 0) -> 
     return Inputs(flat, indptr, tuple(rows), np.array(first, dtype=np.int64), row, all_tokens, all_unread, prompt)
 
 
-class Encoder(Protocol):
+class Encoder(Described, Protocol):
     """An embedder that shows what it reads, so that a cache can stand in front of it."""
-
-    @property
-    def name(self) -> str:
-        """What a person types."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Digest of what decides a vector."""
-        ...
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        ...
-
-    @property
-    def limit(self) -> int:
-        """Content tokens that are read of a passage."""
-        ...
-
-    @property
-    def unit(self) -> Unit:
-        """The embedder's own tokens as a unit."""
-        ...
 
     def read(self, texts: Sequence[str], kind: Kind) -> Inputs:
         """The tokens that the model reads of `texts`. Loads no weights."""
