@@ -10,27 +10,35 @@ A chunker is a frozen dataclass whose fields are its parameters, already resolve
 - the same input gives the same output, in another process too; an empty or blank document gives no chunk;
 - time is linear in the length of the document.
 
+A strategy that wants more than one text at a time (all sentences of a corpus in one pass of a model), or more than the text (the name of a file), also
+has `split_all` (CorpusChunker); `split` stays, for a text on its own.
+
 Parameters that can't work raise ConfigError in `__post_init__`, and ImpossibleCell where only their combination can't (overlap >= size).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.errors import ConfigError, ImpossibleCell
-from harness.types import Ints
+from harness.types import Document, Ints
 from harness.units.base import Ruler
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Spans of one document: `start` and `end` (int64, equal length), and counts of declared exceptions, e.g. {"oversize": 1}."""
+    """Spans of one document: `start` and `end` (int64, equal length), and counts of declared exceptions, e.g. {"oversize": 1}.
+
+    `context`, one a chunk, is text that the strategy itself wants in front of the chunk where it is embedded (the header of a table that was split between
+    rows, the header of a method's class), "" for nothing; None where no chunk has any. It is no part of the span and not measured by `size`.
+    """
 
     start: Ints
     end: Ints
     notes: Mapping[str, int] = field(default_factory=dict)
+    context: tuple[str, ...] | None = None
 
 
 class Chunker(Protocol):
@@ -38,6 +46,15 @@ class Chunker(Protocol):
 
     def split(self, text: str, ruler: Ruler) -> Pieces:
         """The chunks of `text`, measured by `ruler`."""
+        ...
+
+
+@runtime_checkable
+class CorpusChunker(Chunker, Protocol):
+    """A strategy that sees all documents of a corpus at once; the chunks of a document still depend on that document alone."""
+
+    def split_all(self, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Sequence[Pieces]:
+        """The chunks of every document, in the order of the documents; `rulers` has one for each."""
         ...
 
 

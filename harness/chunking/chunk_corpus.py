@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from harness.chunking.base import Chunker, Pieces
+from harness.chunking.base import Chunker, CorpusChunker, Pieces
 from harness.chunking.layout import Layout
 from harness.errors import PartError
 from harness.types import ChunkSet, Document
@@ -22,8 +22,7 @@ def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Seq
     """
     pieces: list[Pieces] = []
     notes: Counter[str] = Counter()
-    for document, ruler in zip(documents, rulers, strict=True):
-        found = chunker.split(document.text, ruler)
+    for document, found in zip(documents, _split_all(chunker, documents, rulers), strict=True):
         _check(chunker, document, found)
         pieces.append(found)
         notes.update(found.notes)
@@ -31,7 +30,19 @@ def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Seq
     start = np.concatenate(none + [found.start for found in pieces])
     end = np.concatenate(none + [found.end for found in pieces])
     doc = np.repeat(np.arange(len(pieces), dtype=np.int64), [len(found.start) for found in pieces])
-    return ChunkSet(doc, start, end, start, end, notes=dict(sorted(notes.items())))
+    return ChunkSet(doc, start, end, start, end, context=_contexts(pieces), notes=dict(sorted(notes.items())))
+
+
+def _split_all(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Iterable[Pieces]:
+    if isinstance(chunker, CorpusChunker):
+        return chunker.split_all(documents, rulers)
+    return (chunker.split(document.text, ruler) for document, ruler in zip(documents, rulers, strict=True))
+
+
+def _contexts(pieces: Sequence[Pieces]) -> tuple[str, ...] | None:
+    if not any(found.context and any(found.context) for found in pieces):
+        return None
+    return tuple(text for found in pieces for text in found.context or ("",) * len(found.start))
 
 
 def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
@@ -41,6 +52,8 @@ def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
         problem = "starts and ends are not two int64 columns of one length"
     elif len(start) == 0:
         return
+    elif pieces.context is not None and len(pieces.context) != len(start):
+        problem = f"{len(pieces.context)} contexts for {len(start)} chunks"
     elif start[0] < 0 or end.max() > len(document.text):
         problem = f"spans from {start[0]} to {end.max()} in a text of {len(document.text)} characters"
     elif (np.diff(start) < 0).any() or ((np.diff(start) == 0) & (np.diff(end) == 0)).any():
