@@ -77,7 +77,19 @@ class Labels:
 
 
 def labels_of(corpus: Corpus, copies: Copies = "any") -> Labels:
-    """The labels of `corpus`. An answer without evidence needs nothing and so answers nothing: it is left out, never counted as complete."""
+    """The labels of `corpus`. An answer without evidence needs nothing and so answers nothing: it is left out, never counted as complete.
+
+    The last ones are kept: all cells of a sweep have the same, and each asks several times.
+    """
+    if not (_last and _last[0][0] is corpus and _last[0][1] == copies):
+        _last[:] = [(corpus, copies, _labels_of(corpus, copies))]
+    return _last[0][2]
+
+
+_last: list[tuple[Corpus, Copies, Labels]] = []
+
+
+def _labels_of(corpus: Corpus, copies: Copies) -> Labels:
     answers = list(_answers(corpus))
     evidence = [(number, piece) for number, (_, answer) in enumerate(answers) for piece in answer.evidence]
     places = [(number, place) for number, (_, piece) in enumerate(evidence) for place in _places(piece, copies)]

@@ -21,8 +21,15 @@ def block(value: Any) -> Markup:
 
     Numbers that are not finite become null; halves of surrogate pairs, which no file can hold, become U+FFFD. Every text keeps its length.
     """
-    text = json.dumps(finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text = _json(value)
+    except (TypeError, ValueError):  # a number that is not finite, or one of NumPy's: rare, and to look for them costs more than to write
+        text = _json(finite(value))
     return Markup(_LONE.sub("\ufffd", text).translate(_DANGEROUS))  # noqa: S704  escaped here, by hand
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def weight(text: str) -> int:

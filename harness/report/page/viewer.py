@@ -163,11 +163,12 @@ class _Shelf:
         standing = next((item for item in self.summary.standings if item.result.key == cell.result.key), None)
         table = cell.result.questions
         codes = {word: code for code, word in enumerate(FATES)}
+        fates = [str(codes.get(str(word), len(FATES) - 1)) for word in table["attribution"]]
         return {
             "key": cell.result.key,
             "label": cell.result.cell.label,
             "badges": badges(standing, self.summary) if standing else (),
-            "fates": "".join(str(codes.get(str(table["attribution"].iloc[number]), len(FATES) - 1)) for number in chosen),
+            "fates": "".join(fates[number] for number in chosen),
             "values": [_rounded(column(cell.result, name)[np.asarray(chosen, dtype=np.int64)]) for name in metrics],
         }
 
