@@ -3,9 +3,9 @@
     python benchmarks/overhead.py PATH_OF_A_LABELLED_CORPUS [--mutate no-cache|no-rankings]
 
 One process. The embedder alone is timed before and after the sweep, on the distinct texts of its six cells and the questions, and the two times are
-averaged, so that a drift of the machine's speed cancels. A new metric (here: other ks) is scored, stored and told to MLflow, with `report=false`; what
-the page of the report would add is timed beside it. `--mutate no-cache` runs the cells without any cache and `--mutate no-rankings` drops the stored
-rankings before scoring the new metric, to show that the ratios can fail.
+averaged, so that a drift of the machine's speed cancels. A new metric (here: other ks) is scored, stored and told to MLflow; what the page of the
+report would add (`report=false` leaves it out) is timed beside it. To show that the ratios can fail, `--mutate no-cache` runs the cells without any
+cache, and `--mutate no-rankings` drops the stored rankings and vectors before the new metric.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cel
         counts=scores.counts,
         warnings=tuple(_warnings(experiment, retrieved, scores, metrics, sampler)),
         chunk_digest=digest(chunks),
+        questions_digest=corpus.questions_digest,
         questions=questions,
         histogram={"edges": spent.edges.tolist(), "counts": spent.counts.tolist()},
     )

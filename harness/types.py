@@ -19,6 +19,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Vectors = npt.NDArray[np.float32]
 
+SURROUNDINGS = {"context": "none", "returned": "chunk", "min_size": "0", "short": "merge", "vectors": "one"}
+"""The axes that surround the chunks of any strategy, as they are typed, with what leaves the chunk as it is (see harness.chunking.surroundings)."""
+
 
 class Span(NamedTuple):
     """Characters `start` (inclusive) to `end` (exclusive) of document number `doc` (its place in `Corpus.documents`)."""
@@ -86,8 +89,9 @@ class ChunkSet:
     """A cell's chunks as columns of equal length, in document order, then by start.
 
     `doc`, `start`, `end` is the chunk; `returned_start`, `returned_end` is what the reader gets when it is retrieved (the same unless a parent or
-    window is returned). `context` is what is put in front of the text before it is embedded (None: nothing). `notes` counts declared exceptions,
-    for example {"oversize": 3}.
+    window is returned; it holds the chunk, but for white space at the chunk's edges). `context` is what is put in front of the text before it is
+    embedded (None: nothing). `also` is a second text that leads to the chunk ("" for a chunk without; None: there are none). `notes` counts declared
+    exceptions, for example {"oversize": 3}.
     """
 
     doc: Ints
@@ -96,6 +100,7 @@ class ChunkSet:
     returned_start: Ints
     returned_end: Ints
     context: tuple[str, ...] | None = None
+    also: tuple[str, ...] | None = None
     notes: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -108,6 +113,11 @@ class ChunkSet:
         if self.context is None:
             return slices
         return [front + text for front, text in zip(self.context, slices, strict=True)]
+
+    def second_texts(self) -> tuple[list[str], Ints]:
+        """The second texts that there are, and the chunk that each leads to."""
+        chunk = np.array([number for number, text in enumerate(self.also or ()) if text], dtype=np.int64)
+        return [text for text in self.also or () if text], chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +187,16 @@ class Cell:
     label: str
     config: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def around(self) -> dict[str, str]:
+        """What surrounds its chunks: every axis of SURROUNDINGS, as typed."""
+        return {name: str(self.config.get(name, usual)) for name, usual in SURROUNDINGS.items()}
+
+    @property
+    def variant(self) -> str:
+        """Those of these axes that are not as usual, as they are typed: "context=title returned=parent:512"; "" for the plain chunk."""
+        return " ".join(f"{name}={value}" for name, value in self.around.items() if value != SURROUNDINGS[name])
+
 
 @dataclass(frozen=True)
 class CellResult:
@@ -184,7 +204,7 @@ class CellResult:
 
     `metrics` holds every aggregate by its name in docs/metrics.md, None where nothing could be scored; `counts` the n of each mean.
     `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks. `ranking_key`
-    finds the chunks and the ranking behind the numbers (outputs/rankings).
+    finds the chunks and the ranking behind the numbers (outputs/rankings). `questions_digest` is the corpus's: results compare only where it is equal.
     """
 
     cell: Cell
@@ -196,3 +216,4 @@ class CellResult:
     questions: pd.DataFrame
     histogram: Mapping[str, Sequence[float]] = field(default_factory=dict)
     ranking_key: str = ""
+    questions_digest: str = ""

@@ -33,7 +33,7 @@ def refused(said: Said, outputs: Path) -> str:
 
 MISTAKES: dict[str, tuple[str, ...]] = {
     # what is typed: words that the line must hold
-    "strategy=nope": ("strategy=nope", "document, fixed, recursive, sentence"),
+    "strategy=nope": ("strategy=nope", "document", "fixed", "recursive", "sentence"),
     "embedder=nope": ("embedder=nope", "hashing, minilm"),
     "retriever=nope": ("retriever=nope", "dense, random"),
     "dataset=nope": ("dataset=nope", "folder, handbook"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +127,35 @@ def test_prune_keeps_what_the_kept_sweeps_need(swept: Path, capsys: Capture) -> 
     assert len(list((outputs / "cells").iterdir())) == len(list((outputs / "rankings").iterdir())) == 1
     assert main(["report", "list"]) == 0
     assert len(capsys.readouterr().out.strip().splitlines()) == 2
+
+
+def test_prune_leaves_a_sweep_that_is_unfinished_and_files_being_written(swept: Path) -> None:
+    outputs, first = swept / "outputs", sweep_folder(swept)
+    keys = [entry["key"] for entry in json.loads((first / "sweep.json").read_text())["cells"]]
+    (first / "sweep.json").unlink()
+    draft = outputs / "cells" / ".half-written"
+    draft.mkdir()
+    assert not list(outputs.glob("sweeps/*/running.json")), "a finished sweep leaves no such mark"
+    (first / "running.json").write_text(json.dumps({"cells": keys, "rankings": []}))
+    assert main(["report", "prune", "--keep", "1", "--yes"]) == 0
+    assert len(list((outputs / "cells").iterdir())) == 5
+    assert first.exists()
+    week_ago = time.time() - 8 * 86_400
+    os.utime(first / "running.json", (week_ago, week_ago))
+    os.utime(draft, (week_ago, week_ago))
+    assert main(["report", "prune", "--keep", "1", "--yes"]) == 0
+    assert not list((outputs / "cells").iterdir())
+
+
+def test_cells_with_other_labels_are_not_compared(swept: Path, capsys: Capture) -> None:
+    questions = swept / "docs" / "questions.jsonl"
+    lines = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
+    lines[0]["question"] = "Asked otherwise?"
+    questions.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    assert main(["run", "dataset=folder", "dataset.path=./docs", *QUICK, "size=17", "overlap=0"]) == 0
+    capsys.readouterr()
+    assert main(["report", "compare", "recursive size=17 overlap=0 hashing", "recursive size=12 overlap=0 hashing"]) == 2
+    assert "same questions with the same labels" in capsys.readouterr().err
 
 
 def test_a_question_is_explained_while_its_text_and_ranking_are_there(swept: Path, capsys: Capture) -> None:

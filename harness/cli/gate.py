@@ -16,7 +16,7 @@ def parser() -> Options:
     """The verb's options."""
     text = "Exit status 1 where RESULT is behind the baseline by more than --max-drop; the questions that were lost are named."
     words = Options(prog="chunk-sweep gate", description=text)
-    words.add_argument("result", type=Path, help="a folder under outputs/cells/, or its result.json")
+    words.add_argument("result", type=Path, help="a folder under outputs/cells/ (all its files; its result.json names it too)")
     words.add_argument("--baseline", type=Path, required=True, help="the result to hold it against")
     words.add_argument("--metric", default="complete_within_2048", help="what is compared (default: complete_within_2048)")
     words.add_argument("--max-drop", type=float, default=0.03, help="the largest fall of the mean that is let through (default: 0.03)")

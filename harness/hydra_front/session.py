@@ -22,6 +22,7 @@ from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json
 from harness.tracking.names import safe_name
+from harness.tracking.pruning import RUNNING
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, Corpus
 
@@ -61,6 +62,7 @@ class Session:
         key = _sweep_key(planned)
         folder = folder_for(self.outputs / "sweeps" / f"{safe_name(corpus.name)}-{key[:12]}")
         info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
+        write_json(folder / RUNNING, {"cells": [plan.key for plan in planned], "rankings": [plan.ranking_key for plan in planned]})
         with _log_file(folder / "sweep.log"):
             tracker = self._tracker_for(folder, planned)
             runner = Runner(self.outputs, tracker, self.console, self.rerun, _log_failure)
@@ -76,6 +78,7 @@ class Session:
                 if not run.stopped:
                     runner.finish(self._outcome(folder, summary, run), run)
                 write_json(folder / "sweep.json", self._record(info, summary, run, tracker))
+            (folder / RUNNING).unlink(missing_ok=True)
         print_summary(summary, sections(summary, run, self._next_steps(folder)), f"{corpus.name}: {len(summary.standings)} cells")
         values = {item.result.key: item.value for item in summary.standings}
         return values, STOPPED if run.stopped else 1 if run.failures else 0

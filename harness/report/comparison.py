@@ -37,8 +37,8 @@ def compare(first: CellResult, second: CellResult, metric: str, *, key: str = "-
     for result in (first, second):
         check_metric(metric, [name for name in result.questions.columns if name in result.metrics], key=key)
     ids = first.questions["id"]
-    if ids.tolist() != second.questions["id"].tolist():
-        raise ConfigError("results", f"{first.cell.label}, {second.cell.label}", "must have been measured on the same questions")
+    if first.questions_digest != second.questions_digest or ids.tolist() != second.questions["id"].tolist():
+        raise ConfigError("results", f"{first.cell.label}, {second.cell.label}", "must have been measured on the same questions with the same labels")
     ours, theirs = column(first, metric), column(second, metric)
     found = paired(ours, theirs, resampler_for(first.questions, Scoring()))
     if not found.n:

@@ -178,4 +178,5 @@ def result_of(record: Mapping[str, Any], config: Mapping[str, Any], questions: p
         questions=questions,
         histogram=record["histogram"],
         ranking_key=record["ranking_key"],
+        questions_digest=record["corpus"]["questions_digest"],
     )
