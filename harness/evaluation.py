@@ -24,6 +24,17 @@ from harness.units import WordUnit, measure_all
 FEW_QUESTIONS = 20
 TRUNCATION = "the embedder reads"
 """How the warning on unread tokens begins."""
+_TOLD = {
+    "oversize": "{} chunks are larger than size: nothing that the strategy may cut at could divide them",
+    "unparsed": "{} documents did not parse as code and were split as by recursive",
+    "not_code": "{} documents are in no language that the strategy code knows and were split as by recursive",
+    "unplaced": "{} chunks of the splitter stand nowhere in their document and are left out",
+    "altered": "{} chunks of the splitter are not word for word what stands at their place; the text that stands there is measured",
+    "uncovered": "{} characters are in no chunk of the splitter: they can't be found",
+    "dropped": "{} chunks under min_size were dropped: what stands in them alone can't be found",
+    "strategy_unread_tokens": "the strategy's own embedder left {} tokens of its sentences unread",
+}
+"""What a warning makes of a note of the chunker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,7 @@ def evaluate(experiment: Experiment, retrieved: Retrieved, scoring: Scoring, cel
     metrics: dict[str, float | None] = {**scores.summary, **spent.figures, **retrieved.facts, "embedder_limit": float(experiment.embedder.limit)}
     questions = scores.questions.assign(**_dependence(corpus))
     sampler = resampler_for(questions, scoring)
-    metrics["embedding_tokens"] = retrieved.facts["embedded_tokens"] + retrieved.facts["cached_tokens"]
+    metrics["embedding_tokens"] = retrieved.facts["embedded_tokens"] + retrieved.facts["cached_tokens"] + chunks.notes.get("strategy_tokens", 0)
     metrics |= _intervals(scores, sampler) | random_floor(experiment, retrieved, relevance, scoring)
     metrics["seconds_score"] = time.perf_counter() - began
     return CellResult(
@@ -120,8 +131,7 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
         lines.append(f"only {answerable} answerable questions: differences of this sweep are mostly chance")
     if len(retrieved.chunks) <= max(experiment.ks):
         lines.append(f"only {len(retrieved.chunks)} chunks: retrieving {max(experiment.ks)} returns everything")
-    if oversize := retrieved.chunks.notes.get("oversize", 0):
-        lines.append(f"{oversize} chunks are larger than size: nothing that the strategy may cut at could divide them")
+    lines += [told.format(count) for note, told in _TOLD.items() if (count := retrieved.chunks.notes.get(note, 0))]
     many = int(metrics.get("questions_multi_document") or 0)
     if many:
         lines.append(f"{many} questions need several documents: they are left out of existence, hit rate, MRR, nDCG and attribution")

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
-from harness.embedding.base import Embedder, Progress
+from harness.chunking.surroundings import PLAIN, Surroundings
+from harness.embedding.base import Embedder, EmbedsSpans, Progress
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
@@ -27,7 +28,8 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that one cell needs, resolved. `ks`, `budgets` and `copies` decide how deep the ranking goes and what counts as found."""
+    """Everything that one cell needs, resolved. `ks`, `budgets` and `copies` decide how deep the ranking goes and what counts as found; `around` is
+    what surrounds the chunks."""
 
     corpus: Corpus
     candidates: Candidates
@@ -39,6 +41,7 @@ class Experiment:
     ks: tuple[int, ...] = (1, 3, 5, 10, 20)
     budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
     copies: Copies = "any"
+    around: Surroundings = PLAIN
 
     @property
     def widest(self) -> int:
@@ -74,21 +77,32 @@ def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrie
     stage("chunk")
     with clock.stage("chunk"):
         rulers = measure_all(experiment.unit, corpus.documents)
-        chunks = chunk_documents(experiment.chunker, corpus.documents, rulers)
+        chunks = chunk_documents(experiment.chunker, corpus.documents, rulers, experiment.around)
         relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
     stage("embed")
     with clock.stage("embed"):
-        texts = chunks.indexed_texts(corpus.documents)
-        passages = experiment.embedder.embed(texts, "passage", progress)
+        shelf, passages = _embedded(experiment, chunks, progress)
         asked = tuple(question.text for question in corpus.questions)
         questions = experiment.embedder.embed(asked, "query")
     stage("search")
     with clock.stage("index"):
-        index = experiment.retriever.build(Shelf(chunks.doc, tuple(texts), passages.vectors))
+        index = experiment.retriever.build(shelf)
     with clock.stage("search"):
         ranking = _search_deep(experiment, chunks, index, Queries(asked, questions.vectors), relevance)
     facts = {**_embedding_facts(passages, questions), "index_bytes": float(index.nbytes), **clock.seconds}
     return Retrieved(chunks, ranking, facts)
+
+
+def _embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress) -> tuple[Shelf, Embedded]:
+    """What can be searched, and what it took to embed it: the indexed text of every chunk, and the second texts that lead to some."""
+    texts = chunks.indexed_texts(experiment.corpus.documents)
+    if isinstance(experiment.embedder, EmbedsSpans):
+        spans = experiment.embedder.embed_spans(experiment.corpus.documents, chunks, progress)
+        return Shelf(chunks.doc, tuple(texts), spans.vectors), spans
+    more, chunk = chunks.second_texts()
+    passages = experiment.embedder.embed([*texts, *more], "passage", progress)
+    entry = np.concatenate([np.arange(len(texts)), chunk]) if more else None
+    return Shelf(chunks.doc, tuple(texts), passages.vectors, entry), passages
 
 
 def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float]:
@@ -104,11 +118,11 @@ def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float
 
 
 def _search_deep(experiment: Experiment, chunks: ChunkSet, index: Index, queries: Queries, relevance: Relevance) -> Ranking:
-    """Search as deep as the largest k and budget need: doubled until every question has read its budget or has no candidate left."""
-    tokens = _budget_tokens(experiment, chunks)
+    """Search as deep as the largest k and budget need: doubled until every question has read its budget or has nothing left to read."""
+    tokens, spans = _budget_tokens(experiment, chunks), _spans_to_read(experiment, chunks)
     for depth in _depths(experiment, tokens):
         ranking = index.search(queries, experiment.candidates, depth, relevance.probes)
-        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest):
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest, spans):
             break
     return ranking
 
@@ -121,8 +135,9 @@ def _depths(experiment: Experiment, tokens: Ints) -> Iterator[int]:
         depth *= 2
 
 
-def deep_enough(ranking: Ranking, chunks: ChunkSet, tokens: Ints, budget: int, widest: int) -> bool:
-    """Whether every question's ranking holds `widest` distinct returned spans and `budget` tokens of them, or all its candidates."""
+def deep_enough(ranking: Ranking, chunks: ChunkSet, tokens: Ints, budget: int, widest: int, spans: Ints | None = None) -> bool:
+    """Whether every question's ranking holds `widest` distinct returned spans and `budget` tokens of them, or all its candidates, or all that these
+    return: `spans` counts, for each question, the distinct spans that its candidates return."""
     if not len(ranking):
         return True
     retrieved = np.diff(ranking.indptr)
@@ -132,7 +147,8 @@ def deep_enough(ranking: Ranking, chunks: ChunkSet, tokens: Ints, budget: int, w
     _, first = np.unique(question * stride + span, return_index=True)
     read = np.bincount(question[first], weights=tokens[ranking.chunk[first]], minlength=len(ranking))
     distinct = np.bincount(question[first], minlength=len(ranking))
-    return bool(np.all(((read >= budget) & (distinct >= widest)) | (retrieved >= ranking.candidates)))
+    through = (retrieved >= ranking.candidates) if spans is None else (retrieved >= ranking.candidates) | (distinct >= spans)
+    return bool(np.all(((read >= budget) & (distinct >= widest)) | through))
 
 
 def _span_of_chunk(chunks: ChunkSet) -> Ints:
@@ -145,6 +161,14 @@ def _span_of_chunk(chunks: ChunkSet) -> Ints:
     span = np.empty(len(order), dtype=np.int64)
     span[order] = np.cumsum(new)
     return span
+
+
+def _spans_to_read(experiment: Experiment, chunks: ChunkSet) -> Ints:
+    """For each question how many distinct spans its candidates return. Where chunks share parents, far fewer than there are candidates."""
+    _, first = np.unique(_span_of_chunk(chunks), return_index=True)
+    allowed, group = experiment.candidates.documents, experiment.candidates.group
+    counts: Ints = (allowed @ np.bincount(chunks.doc[first], minlength=allowed.shape[1]))[group]
+    return counts
 
 
 def _budget_tokens(experiment: Experiment, chunks: ChunkSet) -> Ints:
@@ -161,12 +185,12 @@ def fitted(experiment: Experiment, stored: Retrieved) -> Retrieved | None:
     probes = relevant(experiment.corpus, chunks, experiment.candidates, copies=experiment.copies).probes
     if not (np.array_equal(probes.question, whole.probes.question) and np.array_equal(probes.chunk, whole.probes.chunk)):
         return None
-    tokens = _budget_tokens(experiment, chunks)
+    tokens, spans = _budget_tokens(experiment, chunks), _spans_to_read(experiment, chunks)
     for depth in _depths(experiment, tokens):
         if (np.diff(whole.indptr) < np.minimum(depth, whole.candidates)).any():
             return None
         ranking = _first(whole, depth)
-        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest):
+        if deep_enough(ranking, chunks, tokens, max(experiment.budgets), experiment.widest, spans):
             break
     return replace(stored, ranking=ranking)
 

@@ -89,6 +89,7 @@ def _effects(ranked: Sequence[CellResult], metric: str, resampler: Resampler) ->
                 "overlap": str(result.cell.config.get("overlap", result.cell.overlap)),
                 "embedder": result.cell.embedder,
                 "retriever": result.cell.retriever,
+                **result.cell.around,
             }
             for result in ranked
         ]
@@ -184,7 +185,7 @@ def _baseline(standings: Sequence[Standing], select: Select, chosen: Standing) -
     wanted = (strategy, size, resolve_overlap(overlap, size), "tokens", chosen.result.cell.embedder, chosen.result.cell.retriever)
     for item in standings:
         cell = item.result.cell
-        if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.embedder, cell.retriever) == wanted:
+        if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.embedder, cell.retriever) == wanted and not cell.variant:
             return item
     return None
 

@@ -21,8 +21,9 @@ from harness.cli.main import help_text
 from harness.hydra_front import launcher, schema
 
 CONF = ROOT / "conf"
-GROUPS = ("dataset", "strategy", "embedder", "retriever", "select", "tracking", "experiment", "hydra")
+GROUPS = ("dataset", "strategy", "embedder", "retriever", "select", "tracking", "preset", "experiment", "hydra")
 PARTS = sorted(path.relative_to(CONF) for group in (*GROUPS[:4], "tracking") for path in (CONF / group).glob("*.yaml"))
+PRESETS = sorted((CONF / "preset").glob("*.yaml"))
 EXPERIMENTS = sorted((CONF / "experiment").glob("*.yaml"))
 
 
@@ -58,6 +59,26 @@ def test_every_part_composes_and_its_target_is_there(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((CONF / "select").glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_way_to_select_composes(path: Path) -> None:
     assert composed(f"select={path.stem}").select.metric
+
+
+@pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
+def test_every_preset_composes_and_gives_way_to_what_is_typed(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# @package _global_", "Hydra wants its header first"
+    assert shlex.split(lines[1]) == ["#", "chunk-sweep", "run", f"preset={path.stem}"]
+    assert lines[2].startswith("# ")
+    typed = composed(f"preset={path.stem}", "returned=section", "size=77", "overlap=7")
+    assert (typed.returned, typed.size, typed.overlap) == ("section", 77, "7")
+
+
+def test_a_preset_changes_the_values_of_the_root(capsys: pytest.CaptureFixture[str]) -> None:
+    """They stand in config.yaml itself, so its own values must come before the preset's."""
+    assert composed().returned == composed("preset=none").returned == "chunk"
+    assert composed("preset=parent_child").returned == "parent:512"
+    assert composed("preset=sentence_window").strategy.sentences_per_chunk == 1
+    assert composed("preset=parent_child", "strategy=fixed").strategy._target_.endswith("FixedChunker")
+    for stem in (path.stem for path in PRESETS):
+        assert stem in call(capsys, "run", "--help").out
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from import_samples import write_samples
 
 from harness.cli.main import main
 
@@ -50,6 +51,7 @@ def beside_a_labelled_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (folder / "documents").mkdir(parents=True)
     (folder / "documents" / "returns.md").write_text(RETURNS, encoding="utf-8")
     (folder / "questions.jsonl").write_text(QUESTIONS, encoding="utf-8")
+    write_samples(tmp_path)
     monkeypatch.chdir(tmp_path)
 
 

@@ -5,6 +5,7 @@ A chunker is a frozen dataclass whose fields are its parameters, already resolve
 - a chunk is `text[start:end]`, never a rewritten string; starts and ends never fall, no span stands twice, none is blank;
 - each chunk measures at most `size` units by the ruler, or is counted in `notes` as a declared exception: "oversize" is one that nothing allowed
   could divide (with the settings of conf/strategy: a single step of the ruler), "unbounded" one of a strategy that doesn't go by size;
+- notes that begin with "strategy_" are no exceptions but costs, such as "strategy_tokens", those that the strategy itself had embedded;
 - together they cover every character that is not white space;
 - neighbours share at most `overlap` units;
 - the same input gives the same output, in another process too; an empty or blank document gives no chunk;

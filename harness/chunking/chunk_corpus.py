@@ -9,28 +9,65 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from harness.chunking.base import Chunker, CorpusChunker, Pieces
+from harness.chunking.context import Fronts, second_texts
 from harness.chunking.layout import Layout
+from harness.chunking.outline import outline_of
+from harness.chunking.returned import returned_spans
+from harness.chunking.short import settle_short
+from harness.chunking.surroundings import PLAIN, Surroundings, size_of
 from harness.errors import PartError
-from harness.types import ChunkSet, Document
+from harness.types import ChunkSet, Document, Ints
 from harness.units.base import Ruler
 
 
-def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler]) -> ChunkSet:
-    """The chunks of all documents, in document order; each hands itself to the reader. Notes are summed.
+def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler], around: Surroundings = PLAIN) -> ChunkSet:
+    """The chunks of all documents, in document order, with what surrounds them; without `around` each hands itself to the reader. Notes are summed.
 
-    Raises PartError where the chunker breaks its contract in a way that costs little to see: unsorted, repeated, outside the text, or blank.
+    Raises ImpossibleCell where `around` does not go with the chunker's size, and PartError where the chunker breaks its contract in a way that costs
+    little to see: unsorted, repeated, outside the text, or blank.
     """
-    pieces: list[Pieces] = []
-    notes: Counter[str] = Counter()
-    for document, found in zip(documents, _split_all(chunker, documents, rulers), strict=True):
+    around.check(chunker)
+    language, size = getattr(chunker, "language", "en"), size_of(chunker)
+    parts: list[ChunkSet] = []
+    for number, (document, ruler, found) in enumerate(zip(documents, rulers, _split_all(chunker, documents, rulers), strict=True)):
         _check(chunker, document, found)
-        pieces.append(found)
-        notes.update(found.notes)
-    none = [np.zeros(0, np.int64)]
-    start = np.concatenate(none + [found.start for found in pieces])
-    end = np.concatenate(none + [found.end for found in pieces])
-    doc = np.repeat(np.arange(len(pieces), dtype=np.int64), [len(found.start) for found in pieces])
-    return ChunkSet(doc, start, end, start, end, context=_contexts(pieces), notes=dict(sorted(notes.items())))
+        settled = settle_short(found, ruler, around, size)
+        parts.append(_surrounded(number, document, ruler, settled, around, language))
+    return _joined(parts)
+
+
+def _surrounded(number: int, document: Document, ruler: Ruler, pieces: Pieces, around: Surroundings, language: str) -> ChunkSet:
+    """The chunks of document `number`."""
+    start, end, own = pieces.start, pieces.end, pieces.context
+    outline = outline_of(document) if around.needs_outline else None
+    first, last, straddling = returned_spans(around, document.text, ruler, outline, start, end, language)
+    notes = {**pieces.notes, **({"straddling": straddling} if straddling else {})}
+    fronts = Fronts(document, ruler, outline, start, end)
+    context = tuple(fronts.contexts(around.parts, own)) if around.parts else own
+    also = tuple(second_texts(around, fronts, document, start, end, own)) if around.vectors != "one" else None
+    return ChunkSet(np.full(len(start), number, dtype=np.int64), start, end, first, last, context, also, notes)
+
+
+def _joined(parts: Sequence[ChunkSet]) -> ChunkSet:
+    notes = Counter[str]()
+    for part in parts:
+        notes.update(part.notes)
+    start, end = _column([part.start for part in parts]), _column([part.end for part in parts])
+    plain = all(part.returned_start is part.start and part.returned_end is part.end for part in parts)
+    return ChunkSet(
+        _column([part.doc for part in parts]),
+        start,
+        end,
+        start if plain else _column([part.returned_start for part in parts]),
+        end if plain else _column([part.returned_end for part in parts]),
+        _texts([(part.context, len(part)) for part in parts]),
+        _texts([(part.also, len(part)) for part in parts]),
+        dict(sorted(notes.items())),
+    )
+
+
+def _column(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _split_all(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Iterable[Pieces]:
@@ -39,10 +76,11 @@ def _split_all(chunker: Chunker, documents: Sequence[Document], rulers: Sequence
     return (chunker.split(document.text, ruler) for document, ruler in zip(documents, rulers, strict=True))
 
 
-def _contexts(pieces: Sequence[Pieces]) -> tuple[str, ...] | None:
-    if not any(found.context and any(found.context) for found in pieces):
+def _texts(parts: Sequence[tuple[tuple[str, ...] | None, int]]) -> tuple[str, ...] | None:
+    """A column of texts from those of each document and how many chunks it has; None where all are empty."""
+    if not any(texts and any(texts) for texts, _ in parts):
         return None
-    return tuple(text for found in pieces for text in found.context or ("",) * len(found.start))
+    return tuple(text for texts, count in parts for text in texts or ("",) * count)
 
 
 def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
@@ -65,11 +103,13 @@ def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
 
 
 def digest(chunks: ChunkSet) -> str:
-    """SHA-256 over the columns and contexts: equal chunk sets of different strategies have equal digests. Notes are left out."""
+    """SHA-256 over the columns and texts: equal chunk sets of different strategies have equal digests. Notes are left out."""
     total = hashlib.sha256(len(chunks).to_bytes(8, "little"))
     for column in (chunks.doc, chunks.start, chunks.end, chunks.returned_start, chunks.returned_end):
         total.update(column.astype("<i8").tobytes())
-    for context in chunks.context or ():
-        raw = context.encode("utf-8", "surrogatepass")
-        total.update(len(raw).to_bytes(8, "little") + raw)
+    for mark, texts in ((b"", chunks.context), (b"also", chunks.also)):
+        total.update(mark if texts else b"")
+        for text in texts or ():
+            raw = text.encode("utf-8", "surrogatepass")
+            total.update(len(raw).to_bytes(8, "little") + raw)
     return total.hexdigest()

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from harness.types import Ints
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _CANDIDATE = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$)", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?=#|[A-Za-z_][\w .-]*:)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_MARKS = re.compile(r"[\\`*_\[\]<>&!]")
 
 _parser = MarkdownIt("commonmark")
 _parser.core.ruler.enableOnly(["normalize", "block"])
+_with_tables = MarkdownIt("commonmark").enable("table")
+_with_tables.core.ruler.enableOnly(["normalize", "block"])
+_inline = MarkdownIt("commonmark")
 
 
 def heading_spans(text: str) -> tuple[Ints, Ints]:
@@ -22,20 +29,75 @@ def heading_spans(text: str) -> tuple[Ints, Ints]:
 
     Block structure is parsed only where some line could be a heading. Parsing takes up to 40 microseconds a line.
     """
-    body = _body_start(text)
-    plain = _LINE_END.sub("\n", text[body:])
-    if not _CANDIDATE.search(plain):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    lines = [body, *(body + match.end() for match in _LINE_END.finditer(text[body:])), len(text)]
-    tokens = _parser.parse(plain)
-    found = [token.map for token in tokens if token.type == "heading_open" and token.level == 0 and token.map is not None]
-    rows = np.array(found, dtype=np.int64).reshape(len(found), 2)
-    offsets = np.array(lines, dtype=np.int64)
-    return offsets[rows[:, 0]], offsets[np.minimum(rows[:, 1], len(lines) - 1)]
+    start, end, _, _ = _found(text, _parser)
+    return start, end
 
 
-def _body_start(text: str) -> int:
+def headings(text: str) -> tuple[Ints, Ints, Ints, tuple[str, ...]]:
+    """The headings of CommonMark with tables, with their levels, 1 to 6, and titles: (start, end, level, titles), of equal length.
+
+    They are those of `heading_spans`, but where a line of hyphens right below a table would make its rows a heading.
+
+    A title is plain text: the words without inline marks and closing hashes, links by their words, images by their description, white space
+    collapsed; "" for a heading without words.
+    """
+    start, end, level, sources = _found(text, _with_tables)
+    return start, end, level, tuple(map(plain_title, sources))
+
+
+def plain_title(source: str) -> str:
+    """Inline Markdown as plain text on one line."""
+    if _MARKS.search(source):
+        tokens = _inline.parseInline(source)
+        source = "".join(_words(tokens[0].children or ()))
+    return " ".join(source.split())
+
+
+def body_start(text: str) -> int:
     """Where the text begins after a byte order mark and YAML front matter."""
     mark = 1 if text.startswith("\ufeff") else 0
     front = _FRONT_MATTER.match(text[mark:])
     return mark + front.end() if front else mark
+
+
+def parse_blocks(plain: str) -> list[Token]:
+    """The block tokens of CommonMark with tables; `plain` has line feeds alone. Their lines are exact, their inline text is not parsed."""
+    return _with_tables.parse(plain)
+
+
+def lines_of(text: str, begin: int) -> tuple[str, Ints]:
+    """text[begin:] with every line end as one line feed, as markdown-it wants it, and where its lines begin in `text`, closed by len(text)."""
+    body = text[begin:]
+    ends = [begin + match.end() for match in _LINE_END.finditer(body)]
+    return _LINE_END.sub("\n", body), np.array([begin, *ends, len(text)], dtype=np.int64)
+
+
+def heading_rows(tokens: Sequence[Token]) -> tuple[Ints, list[int], list[str]]:
+    """First and end line of each outermost heading, shape (n, 2), its level, and its inline Markdown."""
+    rows, levels, sources = [], [], []
+    for token, following in pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            rows.append(token.map)
+            levels.append(int(token.tag[1]))
+            sources.append(following.content)
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 2), levels, sources
+
+
+def _found(text: str, parser: MarkdownIt) -> tuple[Ints, Ints, Ints, list[str]]:
+    plain, lines = lines_of(text, body_start(text))
+    if not _CANDIDATE.search(plain):
+        none = np.zeros(0, np.int64)
+        return none, none, none, []
+    rows, levels, sources = heading_rows(parser.parse(plain))
+    last = np.minimum(rows[:, 1], len(lines) - 1)
+    return lines[rows[:, 0]], lines[last], np.array(levels, dtype=np.int64), sources
+
+
+def _words(tokens: Iterable[Token]) -> Iterable[str]:
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            yield " "
+        elif token.type == "image":
+            yield from _words(token.children or ())
+        elif token.type != "html_inline":
+            yield token.content

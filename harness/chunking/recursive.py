@@ -9,15 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.chunking.base import Pieces, check_size_and_overlap
-from harness.chunking.headings import heading_spans
-from harness.chunking.layout import Layout, Level
+from harness.chunking.boundaries import NAMED_LEVELS, Boundaries, reach_back
+from harness.chunking.layout import Layout
 from harness.chunking.packing import pack, trimmed_ends
-from harness.chunking.sentences import sentence_starts
 from harness.errors import ConfigError
-from harness.types import Ints
 from harness.units.base import Ruler
-
-NAMED_LEVELS = ("heading", "paragraph", "line", "sentence", "word", "character")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,70 +51,15 @@ class RecursiveChunker:
         layout = Layout.of(text)
         if not len(layout.start):
             return Pieces(layout.start, layout.end)
-        boundaries = _Boundaries(text, layout, ruler, self.language)
+        boundaries = Boundaries(text, layout, ruler, self.language)
         levels = [boundaries.level(separator) for separator in self.separators]
         start = np.array(pack(levels, int(layout.start[0]), int(layout.end[-1]), self.size - self.overlap, ruler), dtype=np.int64)
         end = trimmed_ends(start, layout.length, layout)
         heavy = int(np.count_nonzero(ruler.size(start, end) > self.size))
         if self.overlap:
-            start = self._reach_back(start, end, boundaries, ruler)
+            finer = [boundaries.level(name) for name in ("sentence", "word", "character")]
+            start = reach_back(start, end, finer, self.overlap, self.size, ruler)
         return Pieces(start, end, {"oversize": heavy} if heavy else {})
-
-    def _reach_back(self, start: Ints, end: Ints, boundaries: _Boundaries, ruler: Ruler) -> Ints:
-        """The starts with overlap."""
-        begin = start.copy()
-        limit = np.maximum(ruler.ceil(end[:-1]) - self.overlap, ruler.ceil(end[1:]) - self.size)
-        open_rows = np.ones(len(limit), dtype=bool)
-        for name in ("sentence", "word", "character"):
-            level = boundaries.level(name)
-            earliest = np.maximum(level.floor.searchsorted(limit), level.position.searchsorted(start[:-1]))
-            place = np.append(level.position, boundaries.layout.length)[earliest]
-            found = open_rows & (place < start[1:])
-            begin[1:][found] = place[found]
-            open_rows &= ~found
-        return begin
-
-
-class _Boundaries:
-    """The levels of one text, each made when it is first asked for."""
-
-    def __init__(self, text: str, layout: Layout, ruler: Ruler, language: str) -> None:
-        self.text, self.layout, self.ruler, self.language = text, layout, ruler, language
-        self._levels: dict[str, Level] = {}
-        self._headings = heading_spans(text)
-
-    def level(self, separator: str) -> Level:
-        """The level that `separator` names or describes."""
-        if separator not in self._levels:
-            self._levels[separator] = Level.of(self._places(separator), self.layout, self.ruler)
-        return self._levels[separator]
-
-    def _places(self, separator: str) -> Ints:
-        starts, line_ends = self.layout.start, self.layout.line_ends
-        match separator:
-            case "heading":
-                start, end = self._headings
-                bare = self.layout.to_word(end[:-1]) >= start[1:]
-                return start[np.concatenate(([True], ~bare))[: len(start)]]
-            case "paragraph":
-                return self._behind_no_heading(starts[line_ends > 1])
-            case "line":
-                return self._behind_no_heading(starts[line_ends > 0])
-            case "sentence":
-                return self._behind_no_heading(self.layout.to_word(sentence_starts(self.text, self.language)))
-            case "word":
-                return starts
-            case "character":
-                return self.ruler.cuts
-        return np.array([match.end() for match in re.finditer(separator, self.text, re.MULTILINE)], dtype=np.int64)
-
-    def _behind_no_heading(self, places: Ints) -> Ints:
-        start, end = self._headings
-        if not len(start):
-            return places
-        last = start.searchsorted(places, side="left") - 1  # the last heading that begins before each place
-        inside = (last >= 0) & (places <= self.layout.to_word(end)[last])
-        return places[~inside]
 
 
 def _check_separator(separator: object) -> None:

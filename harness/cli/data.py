@@ -1,32 +1,40 @@
-"""`chunk-sweep data …`: look at a labelled corpus before sweeping over it."""
+"""`chunk-sweep data …`: from your own documents to a labelled corpus that can be trusted."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from harness.cli.options import Options
-from harness.corpus.card import card_markdown
-from harness.corpus.check import check
-from harness.corpus.folder import load_folder
-from harness.hydra_front.console import print_lines
+from harness.errors import CommandLineError
+
+WORDS = {
+    "import": "bring in documents and questions: SQuAD, BEIR, a spreadsheet of quotes, …",
+    "check": "counts, and what is wrong with a labelled corpus",
+}
+_MODULES = {"import": "importing"}
+_HELP = """chunk-sweep data: from your own documents to a labelled corpus that can be trusted.
+
+{words}
+
+`chunk-sweep data WORD --help` says more. The format of a corpus: docs/labelled-corpora.md.
+"""
 
 
-def parser() -> Options:
-    """The verb's options."""
-    words = Options(prog="chunk-sweep data", description="Look at a labelled corpus and check its labels.")
-    verbs = words.add_subparsers(dest="verb", required=True)
-    checking = verbs.add_parser("check", help="counts, and what is wrong: exit status 1 on errors, 0 with warnings")
-    checking.add_argument("folder", type=Path, help="a folder with documents/ (or corpus.jsonl) and questions.jsonl")
-    checking.add_argument("--warn", action="store_true", help="count labels that can't be placed as warnings instead of stopping at them")
-    return words
+def help_text() -> str:
+    """What `chunk-sweep data --help` prints."""
+    return _HELP.format(words="\n".join(f"  chunk-sweep data {word:<8} {meaning}" for word, meaning in WORDS.items()))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the corpus's card and the findings."""
-    options = parser().parse_args(arguments)
-    corpus = load_folder(options.folder, on_label_problem="warn" if options.warn else "error")
-    findings = check(corpus)
-    lines = [card_markdown(corpus), "", *corpus.warnings, *(f"{finding.severity}: {finding.text}" for finding in findings)]
-    print_lines(lines)
-    return 1 if any(finding.severity == "error" for finding in findings) else 0
+    """Find the word and run it."""
+    if not arguments:
+        raise CommandLineError(f"a verb is missing; {', '.join(WORDS)} would do (chunk-sweep data --help)")
+    if arguments[0] in ("-h", "--help"):
+        sys.stdout.write(help_text())
+        return 0
+    word = arguments[0]
+    if word not in WORDS:
+        raise CommandLineError(f"there is no verb {word!r}; {', '.join(WORDS)} would do (chunk-sweep data --help)")
+    status: int = importlib.import_module(f"harness.cli.datas.{_MODULES.get(word, word)}").main(arguments[1:])
+    return status

@@ -1,4 +1,4 @@
-"""Documents from a folder of text or Markdown files, at any depth.
+"""Documents from a folder of text, Markdown, HTML or source files, at any depth, each as it is.
 
 A document's id is its path below the folder in POSIX form, so files of one name in different folders never meet. Order: by id, code point by code
 point, the same on every system. Links are followed only where they stay inside the folder.
@@ -16,7 +16,11 @@ from harness.corpus.reading import NotUtf8Error, decode, read_bytes
 from harness.errors import DataError
 from harness.types import Document
 
-EXTENSIONS = (".md", ".markdown", ".txt", ".text")
+_TEXT = (".md", ".markdown", ".txt", ".text", ".rst", ".html", ".htm", ".xhtml")
+_CODE = (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hxx")
+EXTENSIONS = (*_TEXT, *_CODE)
+READ = f"{', '.join(_TEXT)} and source files ({', '.join(_CODE)})"
+"""What is read, in words."""
 
 
 def read_files(folder: Path) -> tuple[list[Document], list[str]]:
@@ -42,7 +46,7 @@ def read_files(folder: Path) -> tuple[list[Document], list[str]]:
         documents.append(Document(identifier, text))
     problems.refuse()
     if not documents:
-        raise DataError(folder, f"found no document; files of {', '.join(EXTENSIONS)} are read")
+        raise DataError(folder, f"found no document; {READ} are read")
     return documents, _warnings(folder, passed_over, marked)
 
 

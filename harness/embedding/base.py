@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
-from harness.types import Embedded
+from harness.types import ChunkSet, Document, Embedded
 from harness.units.base import Unit
 
 Kind = Literal["query", "passage"]
@@ -54,3 +55,32 @@ class Embedder(Described, Protocol):
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts`. Raises PartError where the model gives NaN or a wrong shape."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LateEmbedded(Embedded):
+    """Late vectors of chunks. `tokens` counts those under each chunk, and none is unread; `cached` says whether its document's states were kept.
+
+    What it took is not a matter of the chunks: `worked` are the content tokens that went through the model now, those that windows share counted in
+    each; `kept`, those that did not need to.
+    """
+
+    worked: int
+    kept: int
+
+
+@runtime_checkable
+class EmbedsSpans(Protocol):
+    """An embedder that reads whole documents and gives a vector for each span of them."""
+
+    def embed_spans(self, documents: Sequence[Document], chunks: ChunkSet, progress: Progress | None = None) -> LateEmbedded:
+        """Vectors of `chunks`, one row each. Raises ImpossibleCell where chunks have a context or a second text."""
+        ...
+
+
+def passed(embedded: Embedded) -> tuple[int, int]:
+    """Content tokens that went through the model for `embedded`, and that did not need to because a cache had what came of them."""
+    if isinstance(embedded, LateEmbedded):
+        return embedded.worked, embedded.kept
+    read = embedded.tokens - embedded.unread
+    return int(read[~embedded.cached].sum()), int(read[embedded.cached].sum())

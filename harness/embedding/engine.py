@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,13 +24,23 @@ from harness.embedding.reading import Inputs, TokenIds
 from harness.embedding.tokens import UNLIMITED
 from harness.embedding.weights import ModelFiles
 from harness.errors import ModelError
-from harness.types import Ints, Vectors
+from harness.types import Floats, Ints, Vectors
 
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 32768
 PROBE = "The tariff, §4(b), rose 12.5% — naïve?"
 """A text on which two tokenizers of one model must agree."""
 _log = logging.getLogger(__name__)
+_Work = TypeVar("_Work")
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBatch:
+    """Readings of windows of one document that go through the model together; `windows` are their numbers."""
+
+    windows: Ints
+    readings: list[TokenIds]
 
 
 def batches(lengths: Ints, budget: int) -> list[Ints]:
@@ -88,43 +99,73 @@ class Engine:
     def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
         """Unit vectors of the readings `rows`, batch by batch as they are done. The process's number of threads is as before afterwards."""
         work = [rows[places] for places in batches(inputs.lengths[rows], _CPU_BUDGET if self._on_cpu else _GPU_BUDGET)]
-        with self._lock, _one_thread_each(self._workers, self._on_cpu) as workers:
-            yield from self._run(workers, inputs, work)
+        yield from self._run(lambda rows: self._forward(inputs, rows), work)
 
-    def _run(self, workers: ThreadPoolExecutor, inputs: Inputs, work: list[Ints]) -> Iterator[tuple[Ints, Vectors]]:
+    def states(self, work: Iterable[WindowBatch]) -> Iterator[tuple[WindowBatch, list[Vectors]]]:
+        """The state (length, width) float32 of every token that the model's first module reads, reading by reading, in the order of `work`.
+
+        The process's number of threads is as before afterwards.
+        """
+        return self._run(self._states, work)
+
+    @property
+    def window_budget(self) -> int:
+        """Tokens of the windows that should share a batch. On a CPU each goes alone: from some 200 tokens on company makes none faster."""
+        return 1 if self._on_cpu else _GPU_BUDGET
+
+    def finish(self, pooled: Floats) -> Vectors:
+        """Unit vectors from pooled states (n, width): what the modules behind the pooling make of them."""
+        import torch
+
+        with torch.inference_mode():
+            features = {"sentence_embedding": torch.from_numpy(pooled.astype(np.float32)).to(self.model.device)}
+            for module in list(self.model)[2:]:
+                features = module(features)
+            found = features["sentence_embedding"].to(torch.float32).cpu().numpy()
+        return unit_rows(found)
+
+    def _run(self, forward: Callable[[_Work], _Found], work: Iterable[_Work]) -> Iterator[tuple[_Work, _Found]]:
         """In the order of `work`: what is kept of an interrupted run is then a whole number of batches from the front, so that the rest forms the
         same batches again and gives the same bits."""
         waiting = iter(work)
-        running: deque[tuple[Ints, Future[Vectors]]] = deque()
-        while True:
-            while len(running) < 4 * self._workers and (rows := next(waiting, None)) is not None:
-                running.append((rows, workers.submit(self._forward, inputs, rows)))
-            if not running:
-                return
-            rows, future = running.popleft()
-            yield rows, future.result()
+        running: deque[tuple[_Work, Future[_Found]]] = deque()
+        with self._lock, _one_thread_each(self._workers, self._on_cpu) as workers:
+            while True:
+                while len(running) < 4 * self._workers and (batch := next(waiting, None)) is not None:
+                    running.append((batch, workers.submit(forward, batch)))
+                if not running:
+                    return
+                batch, future = running.popleft()
+                yield batch, future.result()
 
     def _forward(self, inputs: Inputs, rows: Ints) -> Vectors:
         import torch
 
+        readings = [inputs.ids[inputs.indptr[row] : inputs.indptr[row + 1]] for row in rows]
         with torch.inference_mode():
-            features = self._features(inputs, rows)
+            features = self._features(readings, inputs.prompt)
             for module in self.model:
                 features = module(features)
             found = features["sentence_embedding"].to(torch.float32).cpu().numpy()
         return unit_rows(found)
 
-    def _features(self, inputs: Inputs, rows: Ints) -> dict[str, Any]:
-        readings = [inputs.ids[inputs.indptr[row] : inputs.indptr[row + 1]] for row in rows]
+    def _states(self, batch: WindowBatch) -> list[Vectors]:
+        import torch
+
+        with torch.inference_mode():
+            found = next(iter(self.model))(self._features(batch.readings, 0))["token_embeddings"].to(torch.float32).cpu().numpy()
+        return [rows[: len(ids)] for rows, ids in zip(found, batch.readings, strict=True)]
+
+    def _features(self, readings: list[TokenIds], prompt: int) -> dict[str, Any]:
         lengths = np.array([len(ids) for ids in readings], dtype=np.int64)
         if self._static:
             offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
             return {"input_ids": self._tensor(np.concatenate(readings).astype(np.int64)), "offsets": self._tensor(offsets)}
-        ids = np.full((len(rows), int(lengths.max())), self._padding, dtype=np.int64)
+        ids = np.full((len(readings), int(lengths.max())), self._padding, dtype=np.int64)
         mask = np.arange(ids.shape[1]) < lengths[:, None]
         ids[mask] = np.concatenate(readings)
         features = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask.astype(np.int64))}
-        return features if not inputs.prompt else {**features, "prompt_length": inputs.prompt}
+        return features if not prompt else {**features, "prompt_length": prompt}
 
     def _tensor(self, array: Ints) -> Any:
         import torch

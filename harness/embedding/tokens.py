@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Encoding, Tokenizer, normalizers
 
 from harness.embedding.base import Kind
 from harness.embedding.reading import Inputs, TokenIds, distinct
@@ -20,6 +21,7 @@ from harness.units.codepoints import well_formed
 
 UNLIMITED = 2**31 - 1
 _TEXTS_AT_ONCE = 1024
+_DOCUMENTS_AT_ONCE = 16
 
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
@@ -56,6 +58,22 @@ class Frame:
     room: int
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentTokens:
+    """A whole document as the model's tokens: `ids`, each of the characters `start` to `end` (exclusive), in order; and what the model is given
+    `before` them (special tokens, the prompt) and `after`."""
+
+    ids: TokenIds
+    start: TokenIds
+    end: TokenIds
+    before: TokenIds
+    after: TokenIds
+
+    def window(self, start: int, end: int) -> TokenIds:
+        """The reading of the tokens `start` to `end`."""
+        return np.concatenate([self.before, self.ids[start:end], self.after])
+
+
 class TokenReader:
     """Reads texts as a model does. `max_length` counts special tokens too (None: no limit).
 
@@ -84,6 +102,14 @@ class TokenReader:
         frame = self.frames[kind]
         return distinct(self._readings(texts, frame), len(frame.before) + frame.prompt_tokens if frame.prompt else 0)
 
+    def documents(self, texts: Sequence[str]) -> Iterator[DocumentTokens]:
+        """All the tokens of each text, without any limit, with the passage prompt in front."""
+        frame = self.frames["passage"]
+        for start in range(0, len(texts), _DOCUMENTS_AT_ONCE):
+            batch = [well_formed(frame.prompt + text) for text in texts[start : start + _DOCUMENTS_AT_ONCE]]
+            for encoding in self._tokenizer.encode_batch(batch, add_special_tokens=False):
+                yield _document_tokens(encoding, frame)
+
     def bare(self, text: str) -> TokenIds:
         """`text` between the special tokens, without prompt or limit."""
         frame = self.frames["passage"]
@@ -98,6 +124,14 @@ class TokenReader:
                 ids = encoding.ids
                 read = np.concatenate([frame.before, np.array(ids[:fits], dtype=np.int32), frame.after])
                 yield read, max(len(ids) - frame.prompt_tokens, 0), max(len(ids) - fits, 0)
+
+
+def _document_tokens(encoding: Encoding, frame: Frame) -> DocumentTokens:
+    ids, count = np.array(encoding.ids, dtype=np.int32), len(encoding.ids)
+    spans = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32, count=2 * count).reshape(count, 2)
+    spans = np.maximum(spans[frame.prompt_tokens :] - len(frame.prompt), 0).astype(np.int32)
+    before = np.concatenate([frame.before, ids[: frame.prompt_tokens]])
+    return DocumentTokens(ids[frame.prompt_tokens :], spans[:, 0].copy(), spans[:, 1].copy(), before, frame.after)
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:

@@ -28,6 +28,8 @@ class ModelFiles:
 
     `reader` is the folder of the module that reads tokens (it holds the tokenizer); `static` marks models that look tokens up and have neither
     special tokens nor a limit. `max_length` counts tokens with the special ones (None: no limit); `dim` is None where only the weights know it.
+    `pools` names how the second module makes one vector of a text's token states ("mean", "cls", "mean+max"), empty where it does no such thing;
+    `pools_prompt` says whether the prompt's are among them. `finishes` are the kinds of the modules behind.
     """
 
     folder: Path
@@ -38,6 +40,9 @@ class ModelFiles:
     dim: int | None
     prompts: dict[str, str]
     parts: tuple[Path, ...]
+    pools: str
+    pools_prompt: bool
+    finishes: tuple[str, ...]
 
 
 def package_folder(package: str, inside: str) -> Path:
@@ -96,6 +101,9 @@ def read_files(folder: Path) -> ModelFiles:
         dim=_dimension(kinds, parts),
         prompts=_prompts(_json(folder / "config_sentence_transformers.json", {})),
         parts=parts,
+        pools="+".join(_pooling_modes(_json(parts[1] / "config.json", {}))) if kinds[1:2] == ["Pooling"] else "",
+        pools_prompt=kinds[1:2] == ["Pooling"] and bool(_json(parts[1] / "config.json", {}).get("include_prompt", True)),
+        finishes=tuple(kinds[2:]),
     )
 
 
@@ -128,6 +136,17 @@ def _dimension(kinds: list[str], parts: tuple[Path, ...]) -> int | None:
             modes = sum(bool(value) for name, value in settings.items() if name.startswith("pooling_mode_"))
             return int(width) * max(modes, 1) if width and not isinstance(settings.get("pooling_mode"), list) else None
     return None
+
+
+_LEGACY_MODES = {"mean_tokens": "mean", "cls_token": "cls", "max_tokens": "max"}
+
+
+def _pooling_modes(settings: dict[str, Any]) -> list[str]:
+    """The pooling that a module's settings name, in today's form (`pooling_mode`) or that of before (a truth value for each mode)."""
+    if modes := settings.get("pooling_mode"):
+        return [modes] if isinstance(modes, str) else [str(mode) for mode in modes]
+    named = [name.removeprefix("pooling_mode_") for name, value in settings.items() if name.startswith("pooling_mode_") and value]
+    return [_LEGACY_MODES.get(name, name) for name in named] or ["mean"]
 
 
 def _prompts(settings: dict[str, Any]) -> dict[str, str]:

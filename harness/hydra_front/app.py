@@ -25,6 +25,7 @@ from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.session import Session
 from harness.runner import Planned
 from harness.sweep import Select, check_metric
+from harness.types import SURROUNDINGS
 
 _status = [0]
 
@@ -105,7 +106,7 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
     return plans
 
 
-_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "dataset"}
+_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "dataset", *SURROUNDINGS}
 
 
 def _extras(overrides: Sequence[list[str]]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from harness import provenance
+from harness.chunking.base import Chunker
 from harness.chunking.overlap import resolve_overlap
+from harness.chunking.surroundings import Surroundings
 from harness.course import Impossible
 from harness.embedding import with_cache
 from harness.embedding.base import Embedder
@@ -25,12 +28,12 @@ from harness.filters import candidates_of
 from harness.metrics.labels import Copies
 from harness.metrics.scoring import families
 from harness.runner import Planned
-from harness.types import Candidates, Cell, Corpus
+from harness.types import SURROUNDINGS, Candidates, Cell, Corpus
 from harness.units import unit_by_name
 from harness.units.base import Unit
 
 _PARTS = ("dataset", "strategy", "embedder", "retriever")
-_DECIDES = (*_PARTS, "size", "overlap", "unit", "budget", "scoring")
+_DECIDES = (*_PARTS, "size", "overlap", "unit", *SURROUNDINGS, "budget", "scoring")
 """The keys of a configuration that can move a number; the others say where and how results are kept."""
 
 
@@ -59,6 +62,16 @@ class Workshop:
         cached: Embedder = self._made[key]
         return cached
 
+    def strategy(self, node: DictConfig) -> Chunker:
+        """The chunker; a strategy that asks for an embedder is handed the one behind its cache, so that what it embeds is embedded once."""
+        wanted = node.get("embedder") if isinstance(node, DictConfig) else None
+        if not (isinstance(wanted, DictConfig) and "_target_" in wanted):
+            plain: Chunker = build_part("strategy", node)
+            return plain
+        bare = OmegaConf.create({name: value for name, value in node.items() if name != "embedder"})
+        handed: Chunker = build_part("strategy", bare, embedder=self.embedder(wanted))
+        return handed
+
     def candidates(self, corpus: Corpus) -> Candidates:
         """Which documents each question may be answered from."""
         key = f"candidates {corpus.digest} {corpus.questions_digest}"
@@ -80,12 +93,15 @@ class Workshop:
         return unit
 
 
-def build_part(kind: str, node: DictConfig) -> Any:
-    """Call the node's `_target_`. Our own errors come out as they are; others are told as a ConfigError on `kind`."""
+def build_part(kind: str, node: DictConfig, **handed: Any) -> Any:
+    """Call the node's `_target_`, with parts made elsewhere as `handed`. Our own errors come out as they are; others are told as a ConfigError on
+    `kind`."""
     if not (OmegaConf.is_dict(node) and "_target_" in node):
         raise ConfigError(kind, OmegaConf.to_container(node) if OmegaConf.is_config(node) else node, "must be one of the choices that --help lists")
     try:
-        return instantiate(node)
+        return instantiate(node, _partial_=True)(**handed) if handed else instantiate(node)
+    except TypeError as error:  # what `handed` does not fit
+        raise ConfigError(kind, node.get("_target_"), f"can't be built: {error}") from error
     except InstantiationException as error:
         cause = error.__cause__
         if isinstance(cause, HarnessError):
@@ -103,12 +119,15 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
     """One cell, checked and keyed but not run. Raises ConfigError or DataError for what can't work in any combination."""
     amount = resolve_overlap(config.overlap, config.size)
     try:
-        chunker = build_part("strategy", with_amount(config.strategy, config))
+        chunker = workshop.strategy(with_amount(config.strategy, config))
+        around = surroundings_of(config)
+        around.check(chunker)
     except ImpossibleCell as error:
         return Impossible(_cell(config, choices, None, amount, extras), str(error))
     corpus = workshop.part("dataset", config.dataset)
     if not corpus.questions:
         raise ConfigError("dataset", corpus.name, "has no questions, so nothing can be measured; questions.jsonl holds one a line")
+    around.check_documents(corpus.documents)
     embedder = workshop.embedder(config.embedder)
     experiment = Experiment(
         corpus=corpus,
@@ -121,11 +140,18 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
         ks=_numbers("scoring.ks", config.scoring.ks),
         budgets=_numbers("budget.sizes", config.budget.sizes),
         copies=_copies(config.scoring.copies),
+        around=around,
     )
     scoring = Scoring(resamples=config.scoring.resamples, seed=config.scoring.seed)
     ranking_key = ranking_key_of(experiment)
     key = cell_key_of(ranking_key, experiment, scoring)
     return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring)
+
+
+def surroundings_of(config: Mapping[Any, Any] | DictConfig) -> Surroundings:
+    """What surrounds the chunks; what the configuration does not say (one that was stored earlier) is as usual. Raises ConfigError."""
+    said = {name: config[name] for name in SURROUNDINGS if name in config}
+    return Surroundings(**said)
 
 
 def with_amount(node: DictConfig, config: DictConfig) -> DictConfig:
@@ -159,15 +185,15 @@ def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: 
     if retriever != "dense":
         axes.append(retriever)
     plain: Any = OmegaConf.to_container(config, resolve=True)
-    decides = {name: plain[name] for name in _DECIDES}
+    decides = {name: plain[name] for name in _DECIDES if name in plain}
     decides["choices"] = {name: str(choices[name]) for name in _PARTS if name in choices}
-    label = " ".join([*axes, *([extras] if extras else [])])
-    return Cell(strategy, size, overlap, embedder, retriever, str(config.unit), label, decides)
+    cell = Cell(strategy, size, overlap, embedder, retriever, str(config.unit), "", decides)
+    return replace(cell, label=" ".join(word for word in (*axes, cell.variant, extras) if word))
 
 
 def ranking_key_of(experiment: Experiment) -> str:
     """Decides whether what retrieval gave can be used again: parts, data, the source of the parts and the versions of what they call."""
-    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.retriever)
+    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.retriever, experiment.around)
     modules = [*provenance.modules_of(parts), "harness.experiment", "harness.filters"]
     return _digest(
         {

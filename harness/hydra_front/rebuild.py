@@ -10,10 +10,10 @@ import yaml
 from omegaconf import OmegaConf
 
 from harness.errors import ConfigError, DataError
-from harness.hydra_front.build import Workshop, build_part, plan_cell, with_amount
+from harness.hydra_front.build import Workshop, build_part, plan_cell, surroundings_of, with_amount
 from harness.runner import Planned
 from harness.splitter import Splitter
-from harness.types import Cell, CellResult
+from harness.types import SURROUNDINGS, Cell, CellResult
 
 _AXES = ("size", "overlap")
 _CACHE_GIGABYTES = 10
@@ -35,7 +35,7 @@ def winner_yaml(cell: Cell, command_folder: Path) -> str:
     """The cell as a file that `chunk-sweep run --config-dir FOLDER --config-name winner` runs as it is, and that `harness.load` reads."""
     config = cell.config
     parts = {name: _with_references(config[name], config) for name in ("strategy", "embedder", "retriever")}
-    values = {name: config[name] for name in ("size", "overlap", "unit", "budget", "scoring")}
+    values = {name: config[name] for name in ("size", "overlap", "unit", *SURROUNDINGS, "budget", "scoring") if name in config}
     choices = [{f"override {name}": choice} for name, choice in config["choices"].items()]
     body = {"defaults": ["config", *choices, "_self_"], "dataset": config["dataset"], **parts, **values}
     head = f"# chunk-sweep run --config-dir {command_folder} --config-name winner\n# {cell.label}\n"
@@ -48,7 +48,8 @@ def _with_references(node: Mapping[str, Any], config: Mapping[str, Any]) -> dict
 
 
 def load(path: str | Path) -> Splitter:
-    """The chunker that a winner.yaml describes, ready to split any text. Loads no weights.
+    """The chunker that a winner.yaml describes with what surrounds its chunks, ready to split any text. Loads no weights; a strategy that embeds
+    loads its own when it splits.
 
     Raises DataError where the file can't be read, ConfigError where it describes no strategy.
     """
@@ -61,4 +62,5 @@ def load(path: str | Path) -> Splitter:
     raw.pop("defaults", None)
     config = OmegaConf.create(raw)
     embedder = build_part("embedder", config.embedder)
-    return Splitter.of(build_part("strategy", with_amount(config.strategy, config)), str(config.unit), embedder.unit)
+    chunker = build_part("strategy", with_amount(config.strategy, config))
+    return Splitter.of(chunker, str(config.unit), embedder.unit, surroundings_of(config))

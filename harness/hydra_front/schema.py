@@ -61,6 +61,11 @@ class RootConfig:
     size: int = MISSING
     overlap: str = MISSING
     unit: str = MISSING
+    context: str = MISSING
+    returned: str = MISSING
+    min_size: int = MISSING
+    short: str = MISSING
+    vectors: str = MISSING
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     outputs: str = MISSING

@@ -120,10 +120,12 @@ def _figures(measures: Measures) -> dict[str, Figure]:
 
 
 def _warnings(scene: Scene) -> tuple[str, ...]:
-    """Rankings that end before the largest k or budget although there were more candidates: their figures are too low."""
+    """Rankings that end before the largest k or budget although there was more to read: their figures are too low."""
     ranking, reading, questions = scene.ranking, scene.reading, scene.labels.questions
-    cut = np.diff(ranking.indptr) < ranking.candidates
+    candidates, returned = scene.relevance.candidates, scene.relevance.returned
+    spans = (candidates.documents @ np.bincount(returned.doc, minlength=candidates.documents.shape[1]))[candidates.group]
     distinct = np.bincount(reading.question, minlength=questions)
+    cut = (np.diff(ranking.indptr) < ranking.candidates) & (distinct < spans)
     tokens = np.bincount(reading.question, weights=reading.tokens, minlength=questions)
     found = []
     for limit, reached, what in ((max(scene.ks, default=0), distinct, "k"), (max(scene.budgets, default=0), tokens, "budget")):

@@ -90,6 +90,7 @@ def full_leaderboard(summary: Summary) -> pd.DataFrame:
             "unit": cell.unit,
             "embedder": cell.embedder,
             "retriever": cell.retriever,
+            **cell.around,
         }
         standing = {"behind": item.behind, "behind_low": item.behind_low, "behind_high": item.behind_high, "p_adjusted": item.p, "tied": item.tied}
         rows.append(

@@ -30,8 +30,9 @@ def cell_frame(results: Sequence[CellResult], record: Mapping[str, Any] | None =
     """One row a cell, in the order given.
 
     `cell` (its label) and `key`; the axes (`size` and `overlap` in units, whole numbers, <NA> where the strategy has none; `overlap_typed` as it was
-    typed, for example "10%"); with the sweep's `record` the tags `winner`, `tied_with_winner`, `cheapest_of_tied`, `pareto` (bool); `questions` (how
-    many were asked); every metric by its name in docs/metrics.md (float64, NaN where it is null); `warnings` (lines).
+    typed, for example "10%"; `context`, `returned`, `min_size`, `short` and `vectors` as text); with the sweep's `record` the tags `winner`,
+    `tied_with_winner`, `cheapest_of_tied`, `pareto` (bool); `questions` (how many were asked); every metric by its name in docs/metrics.md (float64,
+    NaN where it is null); `warnings` (lines).
     """
     frame = pd.DataFrame([_row(result, record) for result in results])
     for name in ("size", "overlap"):
@@ -41,7 +42,7 @@ def cell_frame(results: Sequence[CellResult], record: Mapping[str, Any] | None =
 
 
 def _row(result: CellResult, record: Mapping[str, Any] | None) -> dict[str, Any]:
-    axes = {name: getattr(result.cell, name) for name in AXES}
+    axes = {name: getattr(result.cell, name) for name in AXES} | result.cell.around
     typed = {"overlap_typed": str(result.cell.config.get("overlap", result.cell.overlap))}
     metrics = {name: np.nan if value is None else float(value) for name, value in result.metrics.items()}
     tags = tags_of(record, result.key) if record is not None else {}

@@ -14,11 +14,16 @@ from harness.types import Candidates, Ints, Probes, Ranking, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What can be searched: the document number, indexed text and vector of every chunk, in chunk order."""
+    """What can be searched: the document number and indexed text of every chunk, in chunk order, and the vectors that lead to them.
+
+    `entry` has the chunk of every vector, in any order; None: one vector a chunk, in chunk order. A chunk may have several entries and has at least
+    one; it is ranked once, by the best of them. `texts` is one a chunk in any case.
+    """
 
     doc: Ints
     texts: tuple[str, ...]
     vectors: Vectors
+    entry: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ How the order is made certain. FAISS promises no order among equal scores, and a
 at different places of the matrix. So equal vectors are stored once, which makes their scores equal bit for bit, and all that is reported (order,
 statistics, probes) is read from one block of scores. FAISS finds the score of the last place that is wanted; every chunk within rounding of it or
 above is taken from the block and sorted by score, then chunk. That is cheaper than sorting or partitioning each row of scores.
+
+Where several vectors lead to a chunk, its score is the best of theirs, taken in the same block; everything after that is by chunk.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from harness.retrieval.scores import Findings
 from harness.types import Candidates, Ints, Probes, Ranking, Vectors
 
 _BLOCK_SCORES = 2**25
-"""Scores held at once: 128 MB, twice that where texts repeat; working copies add at most 64 MB."""
+"""Scores held at once: 128 MB, twice that where texts repeat or lead to one chunk; working copies add at most 64 MB."""
 _QUERIES_AT_ONCE = 4096
 _ROWS_COMPARED = 1024
 _ROUNDING = 1e-5
@@ -32,26 +34,32 @@ _DEEPEST = 2048
 
 @dataclass(frozen=True)
 class DenseRetriever:
-    """Ranks the candidates of a question by the inner product of their vector with its own (the cosine, for vectors of unit length)."""
+    """Ranks the candidates of a question by the inner product of their vector with its own (the cosine, for vectors of unit length), the best one
+    where a chunk has several."""
 
     def build(self, shelf: Shelf) -> DenseIndex:
-        """An index over `shelf`. Raises PartError where its vectors are not one finite row a chunk."""
-        vectors = shelf.vectors
-        if vectors.ndim != 2 or len(vectors) != len(shelf.doc):
-            raise PartError(f"dense: found vectors of shape {vectors.shape} for {len(shelf.doc)} chunks; one row a chunk would do")
+        """An index over `shelf`. Raises PartError where its vectors are not one finite row an entry, or a chunk has none."""
+        vectors, entry = shelf.vectors, shelf.entry
+        count = len(shelf.doc) if entry is None else len(entry)
+        if vectors.ndim != 2 or len(vectors) != count:
+            what = "chunks; one row a chunk" if entry is None else "entries; one row an entry"
+            raise PartError(f"dense: found vectors of shape {vectors.shape} for {count} {what} would do")
         if not np.isfinite(vectors).all():
             raise PartError("dense: found vectors with NaN or infinite values; finite ones would do")
-        return DenseIndex(shelf.doc, vectors)
+        if entry is not None and not np.bincount(entry, minlength=len(shelf.doc)).all():
+            raise PartError("dense: found chunks without any vector; one or more for each chunk would do")
+        return DenseIndex(shelf.doc, vectors, entry)
 
 
 class DenseIndex:
     """A built index: each distinct vector once, in FAISS's IndexFlatIP."""
 
-    def __init__(self, doc: Ints, vectors: Vectors) -> None:
+    def __init__(self, doc: Ints, vectors: Vectors, entry: Ints | None = None) -> None:
         import faiss
 
         self._doc = doc
-        kept, self._place = _distinct_rows(vectors)
+        kept, place = _distinct_rows(vectors)
+        self._place, self._begin, self._most = _by_chunk(place, entry, len(doc))
         self._faiss: Any = faiss.IndexFlatIP(vectors.shape[1])
         self._faiss.add(np.ascontiguousarray(vectors[kept], dtype=np.float32))
         self._vectors = _stored(self._faiss)
@@ -59,15 +67,15 @@ class DenseIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the vectors as an index holds them, one a chunk (that equal ones are stored once here is no property of the chunks)."""
-        return len(self._doc) * int(self._vectors.shape[1]) * 4
+        """Bytes of the vectors as an index holds them, one an entry (that equal ones are stored once here is no property of the chunks)."""
+        return len(self._place) * int(self._vectors.shape[1]) * 4
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` candidates of every query. Costs queries x candidates x dim; holds at most about 320 MB beside the index."""
         found, asked = Findings(len(queries.texts), probes), np.ascontiguousarray(queries.vectors, dtype=np.float32)
         buffers = _Buffers()
         for rows, documents in group_rows(candidates):
-            pool = Pool.of(self._doc, self._place, documents)
+            pool = Pool.of(self._doc, self._place, documents, self._begin)
             found.candidates[rows] = len(pool.chunk)
             if len(pool.chunk):
                 self._search_pool(asked, rows, pool, depth, found, buffers)
@@ -76,17 +84,20 @@ class DenseIndex:
     def _search_pool(self, asked: Vectors, rows: Ints, pool: Pool, depth: int, found: Findings, buffers: _Buffers) -> None:
         whole = len(pool.vector) == len(self._vectors)
         stored = self._vectors if whole else self._vectors[pool.vector]
-        floor = self._floor(asked[rows], depth) if whole and 0 < depth < len(pool.chunk) else None
-        step = max(_BLOCK_SCORES // len(pool.chunk), 1)
+        floor = self._floor(asked[rows], depth * self._most) if whole and 0 < depth < len(pool.chunk) else None
+        step = max(_BLOCK_SCORES // pool.entries, 1)
         for start in range(0, len(rows), step):
             block = rows[start : start + step]
             scores = np.matmul(asked[block], stored.T, out=buffers.of(0, len(block), len(stored)))
             if pool.column is not None:
-                scores = np.take(scores, pool.column, axis=1, out=buffers.of(1, len(block), len(pool.chunk)), mode="clip")
+                scores = np.take(scores, pool.column, axis=1, out=buffers.of(1, len(block), pool.entries), mode="clip")
+            if pool.first is not None:
+                scores = np.maximum.reduceat(scores, pool.first, axis=1, out=buffers.of(2, len(block), len(pool.chunk)))
             found.take(block, pool.chunk, scores, depth, None if floor is None else floor[start : start + step])
 
     def _floor(self, asked: Vectors, depth: int) -> npt.NDArray[np.float32] | None:
-        """For each query a score that its `depth` best chunks reach: the `depth` best distinct vectors hold at least as many chunks."""
+        """For each query a score that its `depth` best distinct vectors reach. Each leads to a chunk at least, and at most `_most` lead to the same
+        one, so `depth / _most` chunks reach it as well."""
         if depth > min(self._faiss.ntotal, _DEEPEST):
             return None
         lowest = [self._faiss.search(asked[start:end], depth)[0][:, -1] for start, end in _slices(len(asked), _QUERIES_AT_ONCE)]
@@ -98,7 +109,7 @@ class _Buffers:
     """Memory for blocks of scores, used again from block to block: the first touch of fresh pages costs as much as the product itself."""
 
     def __init__(self) -> None:
-        self._flat = [np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.float32)]
+        self._flat = [np.zeros(0, dtype=np.float32) for _ in range(3)]
 
     def of(self, which: int, rows: int, columns: int) -> npt.NDArray[np.float32]:
         """A matrix of that shape with anything in it."""
@@ -133,6 +144,16 @@ def _distinct_rows(vectors: Vectors) -> tuple[Ints, Ints]:
 
 def _multipliers(count: int) -> npt.NDArray[np.uint64]:
     return np.random.default_rng(0).integers(1, 2**63, count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def _by_chunk(place: Ints, entry: Ints | None, chunks: int) -> tuple[Ints, Ints | None, int]:
+    """The vector of every entry in chunk order, where the entries of each chunk begin (chunks + 1; None: each chunk has just its own), and the most
+    that one chunk has."""
+    if entry is None:
+        return place, None, 1
+    counts = np.bincount(entry, minlength=chunks)
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return place[np.argsort(entry, kind="stable")], begin, int(counts.max(initial=1))
 
 
 def _slices(count: int, step: int) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,8 @@ from harness.tracking.files import read_table, sealed, whole_folder, write_json,
 from harness.types import ChunkSet, Probes, Ranking
 
 _CHUNK_COLUMNS = ("doc", "start", "end", "returned_start", "returned_end")
+_TEXT_COLUMNS = ("context", "also")
+"""Kept as bytes: a text may hold half a surrogate pair, which no string column takes."""
 _QUESTION_COLUMNS = ("candidates", "score_mean", "score_m2")
 
 
@@ -22,8 +24,9 @@ def write_retrieved(place: Path, retrieved: Retrieved) -> None:
     """Write chunks, ranking and facts under `place` (outputs/rankings/KEY)."""
     chunks, ranking = retrieved.chunks, retrieved.ranking
     columns = {name: getattr(chunks, name) for name in _CHUNK_COLUMNS}
-    if chunks.context is not None:
-        columns["context"] = pa.array(chunks.context, pa.string())
+    for name in _TEXT_COLUMNS:
+        if (texts := getattr(chunks, name)) is not None:
+            columns[name] = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.binary())
     with whole_folder(place) as draft:
         write_table(draft / "chunks.parquet", pa.table(columns))
         write_table(draft / "ranking.parquet", pa.table({"chunk": ranking.chunk, "score": ranking.score}))
@@ -49,8 +52,13 @@ def read_retrieved(place: Path) -> Retrieved | None:
 
 
 def _chunks(table: pa.Table, notes: Mapping[str, int]) -> ChunkSet:
-    context = tuple(table["context"].to_pylist()) if "context" in table.column_names else None
-    return ChunkSet(**{name: table[name].to_numpy() for name in _CHUNK_COLUMNS}, context=context, notes=notes)
+    texts = {name: _texts(table[name].to_pylist()) for name in _TEXT_COLUMNS if name in table.column_names}
+    columns = {name: table[name].to_numpy() for name in _CHUNK_COLUMNS}
+    return ChunkSet(**columns, context=texts.get("context"), also=texts.get("also"), notes=notes)
+
+
+def _texts(column: Sequence[bytes]) -> tuple[str, ...]:
+    return tuple(raw.decode("utf-8", "surrogatepass") for raw in column)
 
 
 def _ranking(ranking: pa.Table, questions: pa.Table, probes: pa.Table) -> Ranking:

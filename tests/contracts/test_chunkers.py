@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from chunking_cases import STRATEGIES, TEXTS, UNITS, check_contract, load_strategy, takes_size, unit
+from chunking_cases import STRATEGIES, TEXTS, UNITS, check_contract, is_external, load_strategy, takes_size, unit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +62,7 @@ def test_equal_parameters_make_equal_chunkers(strategy: str) -> None:
     assert (load_strategy(strategy, 50, 5) == load_strategy(strategy, 51, 5)) == (strategy not in SIZED)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if not is_external(name)])
 def test_a_megabyte_on_one_line_takes_seconds(strategy: str) -> None:
     text = "the quay is closed " * 26_000 + "z" * 500_000
     measure = unit("tiktoken:cl100k_base")

@@ -45,10 +45,11 @@ def whole_numbers(random: np.random.Generator, count: int) -> Vectors:
 class Case:
     """`chunks` chunks over `documents` documents, a share of them word for word copies of others; questions behind `groups` filters.
 
-    Filter 0 lets everything through, filter 1 nothing, the others a few documents each.
+    Filter 0 lets everything through, filter 1 nothing, the others a few documents each. With `more`, so many further vectors lead to chunks, some of
+    them to the same one, and equal ones to several; entries stand in no order.
     """
 
-    def __init__(self, seed: int, *, chunks: int, questions: int, documents: int = 7, groups: int = 4) -> None:
+    def __init__(self, seed: int, *, chunks: int, questions: int, documents: int = 7, groups: int = 4, more: int = 0) -> None:
         random = np.random.default_rng(seed)
         self.doc: Ints = np.sort(random.integers(0, documents, chunks)).astype(np.int64)
         vectors = whole_numbers(random, chunks)
@@ -58,6 +59,12 @@ class Case:
         masks = random.random((groups, documents)) < 0.3
         masks[0], masks[1:2] = True, False
         self.shelf = Shelf(self.doc, tuple(f"chunk {number}" for number in range(chunks)), vectors)
+        self.owner: Ints = np.arange(chunks, dtype=np.int64)
+        if more and chunks:
+            shuffled = random.permutation(chunks + more)
+            self.owner = np.concatenate([self.owner, random.integers(0, chunks, more)]).astype(np.int64)[shuffled]
+            further = np.where(random.random((more, 1)) < 0.4, vectors[random.integers(0, chunks, more)], whole_numbers(random, more))
+            self.shelf = replace(self.shelf, vectors=np.concatenate([vectors, further])[shuffled], entry=self.owner)
         self.queries = Queries(tuple(f"question {number}" for number in range(questions)), whole_numbers(random, questions))
         self.candidates = Candidates(random.integers(0, groups, questions).astype(np.int64), masks)
         pairs = 3 * questions if chunks else 0
@@ -69,7 +76,10 @@ class Case:
         return np.flatnonzero(self.candidates.documents[self.candidates.group[question]][self.doc])
 
     def scores(self, question: int) -> np.ndarray:
-        return self.shelf.vectors.astype(np.float64) @ self.queries.vectors[question].astype(np.float64)
+        """Of every chunk: the best of its entries."""
+        best = np.full(len(self.doc), -np.inf)
+        np.maximum.at(best, self.owner, self.shelf.vectors.astype(np.float64) @ self.queries.vectors[question].astype(np.float64))
+        return best
 
 
 def search(case: Case, retriever: Retriever, depth: int, probes: Probes = NO_PROBES) -> Ranking:
@@ -78,9 +88,10 @@ def search(case: Case, retriever: Retriever, depth: int, probes: Probes = NO_PRO
 
 @pytest.mark.parametrize("name", RETRIEVERS)
 @pytest.mark.parametrize("depth", [0, 1, 6, 1000])
+@pytest.mark.parametrize("more", [0, 30])
 @pytest.mark.parametrize(("chunks", "questions"), [(0, 3), (1, 2), (60, 12), (60, 0)])
-def test_the_contract(name: str, depth: int, chunks: int, questions: int) -> None:
-    case = Case(chunks + questions, chunks=chunks, questions=questions)
+def test_the_contract(name: str, depth: int, more: int, chunks: int, questions: int) -> None:
+    case = Case(chunks + questions, chunks=chunks, questions=questions, more=more)
     ranking = search(case, load_retriever(name), depth, case.probes)
     assert len(ranking) == questions
     assert ranking.indptr[0] == 0
@@ -126,12 +137,39 @@ def test_dense_search_is_a_stable_sort_of_all_scores(seed: int, chunks: int, que
     assert agrees(case, search(case, DenseRetriever(), depth, case.probes), depth)
 
 
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), chunks=st.integers(1, 80), more=st.integers(1, 120), questions=st.integers(1, 20), depth=st.integers(1, 60))
+def test_a_chunk_with_several_vectors_is_ranked_by_the_best_of_them(seed: int, chunks: int, more: int, questions: int, depth: int) -> None:
+    case = Case(seed, chunks=chunks, questions=questions, more=more)
+    index = DenseRetriever().build(case.shelf)
+    assert agrees(case, index.search(case.queries, case.candidates, depth, case.probes), depth)
+    assert index.nbytes == (chunks + more) * 16 * 4
+
+
+def test_the_comparison_notices_entries_that_lead_elsewhere() -> None:
+    case = Case(3, chunks=60, questions=12, more=60)
+    astray = replace(case.shelf, entry=np.roll(case.owner, 1))
+    assert agrees(case, DenseRetriever().build(case.shelf).search(case.queries, case.candidates, 10, case.probes), 10)
+    assert not agrees(case, DenseRetriever().build(astray).search(case.queries, case.candidates, 10, case.probes), 10)
+
+
+def test_the_best_of_a_chunk_does_not_crowd_out_others() -> None:
+    """Each of three chunks has forty vectors, all better than those of the next: the first places of the vectors alone would be one chunk."""
+    base = np.eye(4, dtype=np.float32)
+    vectors = np.concatenate([np.repeat(base[:1] * height, 40, axis=0) + 0.001 * base[1] * np.arange(40)[:, None] for height in (3, 2, 1)])
+    shelf = Shelf(np.zeros(3, dtype=np.int64), ("",) * 3, vectors.astype(np.float32), np.repeat(np.arange(3), 40))
+    queries = Queries(("q",), base[:1])
+    ranking = DenseRetriever().build(shelf).search(queries, Candidates(np.zeros(1, dtype=np.int64), np.ones((1, 1), dtype=bool)), 2, NO_PROBES)
+    assert ranking.chunk.tolist() == [0, 1]
+    assert ranking.candidates.tolist() == [3]
+
+
 @pytest.mark.parametrize("limit", ["_BLOCK_SCORES", "_QUERIES_AT_ONCE", "_DEEPEST", "_ROWS_COMPARED"])
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    case = Case(8, chunks=400, questions=60, groups=3)
     monkeypatch.setattr("harness.retrieval.scores._SLAB_SCORES", 900)
     monkeypatch.setattr(dense, limit, 7)
-    assert agrees(case, search(case, DenseRetriever(), 20, case.probes), 20)
+    for case in (Case(8, chunks=400, questions=60, groups=3), Case(8, chunks=400, questions=30, groups=3, more=500)):
+        assert agrees(case, search(case, DenseRetriever(), 20, case.probes), 20)
 
 
 def test_the_comparison_notices_a_shuffled_index() -> None:
@@ -204,6 +242,13 @@ def test_filters_of_one_document_each_are_ranked_within_it() -> None:
 def test_vectors_that_cannot_be_searched_are_refused(vectors: Vectors, problem: str) -> None:
     with pytest.raises(PartError, match=problem):
         DenseRetriever().build(Shelf(np.zeros(3, dtype=np.int64), ("a", "b", "c"), vectors))
+
+
+def test_a_chunk_without_any_vector_is_refused() -> None:
+    with pytest.raises(PartError, match="chunks without any vector"):
+        DenseRetriever().build(Shelf(np.zeros(3, dtype=np.int64), ("a", "b", "c"), np.eye(2, dtype=np.float32), np.array([0, 2])))
+    with pytest.raises(PartError, match="one row an entry"):
+        DenseRetriever().build(Shelf(np.zeros(1, dtype=np.int64), ("a",), np.eye(3, dtype=np.float32), np.array([0, 0])))
 
 
 def test_index_bytes_count_every_chunk() -> None:

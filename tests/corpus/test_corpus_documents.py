@@ -137,5 +137,12 @@ def test_exactly_one_source_of_documents(build: Build) -> None:
 
 
 def test_a_folder_without_text_files_is_refused(build: Build) -> None:
-    with pytest.raises(DataError, match=r"files of \.md, \.markdown, \.txt, \.text are read"):
+    with pytest.raises(DataError, match=r"found no document; \.md, \.markdown, \.txt,.* and source files \(\.py, .*\) are read"):
         read_documents(build(files={"a.pdf": "x"}))
+
+
+def test_source_and_html_are_documents_as_they_are(build: Build) -> None:
+    files = {"a.py": "def a():\n    return 1\n", "b/page.html": "<h1>Mill</h1>", "c.exe": "x"}
+    documents, warnings = read_documents(build(files=files))
+    assert [(document.id, document.text) for document in documents] == list(files.items())[:2]
+    assert ".exe" in "".join(warnings)

@@ -16,9 +16,9 @@ from harness.report.figures.words import axis_label, digits, spoken
 from harness.report.tables import number
 from harness.statistics.bootstrap import interval
 from harness.sweep import Summary
-from harness.types import Cell, CellResult
+from harness.types import SURROUNDINGS, Cell, CellResult
 
-AXES = ("strategy", "size", "overlap", "embedder", "retriever", "unit")
+AXES = ("strategy", "size", "overlap", "embedder", "retriever", "unit", *SURROUNDINGS)
 
 
 def axis_levels_table(summary: Summary, scoring: Scoring) -> pd.DataFrame:
@@ -73,6 +73,8 @@ def _panel(panel: Axes, levels: pd.DataFrame, axis: str, places: int) -> None:
 
 
 def _level(cell: Cell, axis: str) -> str:
+    if axis in SURROUNDINGS:
+        return cell.around[axis]
     value = cell.config.get("overlap", cell.overlap) if axis == "overlap" and cell.size is not None else getattr(cell, axis)
     return "none" if value is None else str(value)
 

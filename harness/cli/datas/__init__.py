@@ -1,0 +1,1 @@
+"""The words that `chunk-sweep data` understands, each a file with `parser` and `main`."""

@@ -1,0 +1,29 @@
+"""A bar on standard error while something is imported; nothing where that is no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from harness.importing.base import Progress, silent
+
+
+@contextmanager
+def shown_progress() -> Iterator[Progress]:
+    """A `Progress` that draws one bar for what is being done now."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield silent
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("reading", total=None)
+
+        def progress(what: str, done: int, total: int) -> None:
+            bars.update(task, description=what, completed=done, total=total or None)
+
+        yield progress
