@@ -12,7 +12,7 @@ import numpy as np
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
 from harness.chunking.surroundings import PLAIN, Surroundings
-from harness.embedding.base import Embedder, EmbedsSpans, Progress
+from harness.embedding.base import Embedder, EmbedsSpans, Progress, passed
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
@@ -97,7 +97,8 @@ def _embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress) -> t
     """What can be searched, and what it took to embed it: the indexed text of every chunk, and the second texts that lead to some."""
     texts = chunks.indexed_texts(experiment.corpus.documents)
     if isinstance(experiment.embedder, EmbedsSpans):
-        spans = experiment.embedder.embed_spans(experiment.corpus.documents, chunks, progress)
+        # What the strategy itself would put in front (the header of a table) the model reads where it stands, if its window reaches so far.
+        spans = experiment.embedder.embed_spans(experiment.corpus.documents, replace(chunks, context=None), progress)
         return Shelf(chunks.doc, tuple(texts), spans.vectors), spans
     more, chunk = chunks.second_texts()
     passages = experiment.embedder.embed([*texts, *more], "passage", progress)
@@ -106,14 +107,13 @@ def _embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress) -> t
 
 
 def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float]:
-    read = np.concatenate([passages.tokens - passages.unread, questions.tokens - questions.unread])
-    cached = np.concatenate([passages.cached, questions.cached])
+    (worked, kept), (asked, known) = passed(passages), passed(questions)
     total = max(int(passages.tokens.sum()), 1)
     return {
         "truncated_token_share": float(passages.unread.sum() / total),
         "truncated_chunk_share": float((passages.unread > 0).mean()) if len(passages.unread) else 0.0,
-        "embedded_tokens": float(read[~cached].sum()),
-        "cached_tokens": float(read[cached].sum()),
+        "embedded_tokens": float(worked + asked),
+        "cached_tokens": float(kept + known),
     }
 
 

@@ -204,7 +204,8 @@ class CellResult:
 
     `metrics` holds every aggregate by its name in docs/metrics.md, None where nothing could be scored; `counts` the n of each mean.
     `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks. `ranking_key`
-    finds the chunks and the ranking behind the numbers (outputs/rankings). `questions_digest` is the corpus's: results compare only where it is equal.
+    finds the chunks and the ranking behind the numbers (outputs/rankings). `questions_digest` is the corpus's: results
+    compare only where it is equal.
     """
 
     cell: Cell

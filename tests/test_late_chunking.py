@@ -78,15 +78,10 @@ def states_of(text: str, overlap: int = 32) -> tuple[DocumentStates, list[Vector
     model = late(overlap)
     (document,) = model.read([text])
     (kept,) = model.states([document], lambda tokens: None)
-    layout = model.windows(len(document.ids))
-    batches = [spans_module_batch(document.window(start, end)) for start, end in zip(layout.start.tolist(), layout.end.tolist(), strict=True)]
-    return kept, [rows[0] for _, rows in own().engine.states(iter(batches))]
-
-
-def spans_module_batch(ids: Any) -> Any:
-    from harness.embedding.engine import WindowBatch
-
-    return WindowBatch(np.zeros(1, dtype=np.int64), [ids])
+    rows: dict[int, Vectors] = {}
+    for batch, found in own().engine.states(model._batches([document])):
+        rows.update(zip(batch.windows.tolist(), found, strict=True))
+    return kept, [rows[window] for window in range(len(rows))]
 
 
 @pytest.fixture(scope="session")

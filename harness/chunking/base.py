@@ -11,8 +11,8 @@ A chunker is a frozen dataclass whose fields are its parameters, already resolve
 - the same input gives the same output, in another process too; an empty or blank document gives no chunk;
 - time is linear in the length of the document.
 
-A strategy that wants more than one text at a time (all sentences of a corpus in one pass of a model), or more than the text (the name of a file), also
-has `split_all` (CorpusChunker); `split` stays, for a text on its own.
+A strategy that wants more than one text at a time (all sentences of a corpus in one pass of a model), or more than the text (the name of a file),
+also has `split_all` (CorpusChunker); `split` stays, for a text on its own.
 
 Parameters that can't work raise ConfigError in `__post_init__`, and ImpossibleCell where only their combination can't (overlap >= size).
 """
@@ -32,8 +32,8 @@ from harness.units.base import Ruler
 class Pieces:
     """Spans of one document: `start` and `end` (int64, equal length), and counts of declared exceptions, e.g. {"oversize": 1}.
 
-    `context`, one a chunk, is text that the strategy itself wants in front of the chunk where it is embedded (the header of a table that was split between
-    rows, the header of a method's class), "" for nothing; None where no chunk has any. It is no part of the span and not measured by `size`.
+    `context`, one a chunk, is text that the strategy itself wants in front of the chunk where it is embedded (the header of a table that was split
+    between rows, the header of a method's class), "" for nothing; None where no chunk has any. It is no part of the span and not measured by `size`.
     """
 
     start: Ints

@@ -29,7 +29,7 @@ class MarkdownChunker(StructuralChunker):
 
     **Tables.** `table` says what the chunks of a divided table that lack its header get as context, before the text that is embedded: "header" its
     header row, "words" each of its rows as "column = value; column = value" (about as long again as the rows, in the chunk with the header too),
-    "plain" nothing.
+    "plain" nothing. A header larger than `size` is left out; the chunks that lack it are counted in the note "long_header".
 
     **Overlap.** Sections are never repeated in the next: a heading is where text may be parted. A section that is divided is filled to `size -
     overlap`, and each part but the first begins earlier by at most `overlap` units: at the earliest block, item, row, line of code or sentence

@@ -98,7 +98,7 @@ class Engine:
 
     def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
         """Unit vectors of the readings `rows`, batch by batch as they are done. The process's number of threads is as before afterwards."""
-        work = [rows[places] for places in batches(inputs.lengths[rows], _CPU_BUDGET if self._on_cpu else _GPU_BUDGET)]
+        work = [rows[places] for places in batches(inputs.lengths[rows], self.budget)]
         yield from self._run(lambda rows: self._forward(inputs, rows), work)
 
     def states(self, work: Iterable[WindowBatch]) -> Iterator[tuple[WindowBatch, list[Vectors]]]:
@@ -109,9 +109,9 @@ class Engine:
         return self._run(self._states, work)
 
     @property
-    def window_budget(self) -> int:
-        """Tokens of the windows that should share a batch. On a CPU each goes alone: from some 200 tokens on company makes none faster."""
-        return 1 if self._on_cpu else _GPU_BUDGET
+    def budget(self) -> int:
+        """Padded tokens that a batch holds at most."""
+        return _CPU_BUDGET if self._on_cpu else _GPU_BUDGET
 
     def finish(self, pooled: Floats) -> Vectors:
         """Unit vectors from pooled states (n, width): what the modules behind the pooling make of them."""

@@ -126,7 +126,7 @@ class LateEmbedder:
     def _batches(self, documents: Sequence[DocumentTokens]) -> Iterator[WindowBatch]:
         for document in documents:
             layout = self.windows(len(document.ids))
-            for places in batches(layout.lengths, self.ordinary.engine.window_budget):
+            for places in batches(layout.lengths, self.ordinary.engine.budget):
                 spans = zip(layout.start[places].tolist(), layout.end[places].tolist(), strict=True)
                 yield WindowBatch(places, [document.window(start, end) for start, end in spans])
 

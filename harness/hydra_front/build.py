@@ -20,7 +20,7 @@ from harness.chunking.overlap import resolve_overlap
 from harness.chunking.surroundings import Surroundings
 from harness.course import Impossible
 from harness.embedding import with_cache
-from harness.embedding.base import Embedder
+from harness.embedding.base import Embedder, EmbedsSpans
 from harness.errors import CommandLineError, ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
@@ -129,6 +129,9 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
         raise ConfigError("dataset", corpus.name, "has no questions, so nothing can be measured; questions.jsonl holds one a line")
     around.check_documents(corpus.documents)
     embedder = workshop.embedder(config.embedder)
+    if isinstance(embedder, EmbedsSpans) and (around.parts or around.vectors != "one"):
+        reason = "late pooling takes a chunk's vector from its document, so nothing can be put before or beside it; context=none vectors=one would do"
+        return Impossible(_cell(config, choices, chunker, amount, extras), reason)
     experiment = Experiment(
         corpus=corpus,
         candidates=workshop.candidates(corpus),

@@ -24,11 +24,11 @@ _DATASET_NAME = 500
 
 
 def params_of(cell: Cell) -> dict[str, str]:
-    """The axes of the cell, and its whole configuration where MLflow takes so long a value."""
+    """The axes of the cell, what surrounds its chunks included, and its whole configuration where MLflow takes so long a value."""
     axes = ("strategy", "size", "overlap", "unit", "embedder", "retriever")
     flat = {name: str(getattr(cell, name)) for name in axes if getattr(cell, name) is not None}
     config = json.dumps(cell.config, sort_keys=True, ensure_ascii=False)
-    return {**flat, "config": config if len(config) <= VALUE_LIMIT else "see config.json"}
+    return {**flat, **cell.around, "config": config if len(config) <= VALUE_LIMIT else "see config.json"}
 
 
 def param_entities(params: Mapping[str, str]) -> list[Param]:

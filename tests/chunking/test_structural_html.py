@@ -43,6 +43,13 @@ def test_chunks_begin_where_their_heading_begins() -> None:
     assert [found.path_at(int(start)) for start in starts] == [(), ("Pumps",), ("Pumps", "Hand"), ("Pumps", "Motor")]
 
 
+def test_start_tags_go_with_what_follows_and_end_tags_with_what_is_before() -> None:
+    text = "<div><p>Text one.</p></div><div><p>Text two.</p></div>"
+    assert chunks_of(HtmlChunker(40), text) == [text[:27], text[27:]]
+    assert chunks_of(HtmlChunker(27), text) == [text[:27], text[27:]]
+    assert not [chunk for size in range(14, 27) for chunk in chunks_of(HtmlChunker(size), text) if chunk.startswith("</")]
+
+
 LISTS = "<p>You need:<ul><li>a spanner<li>a rag<ol><li>clean</li><li>dry</ol><li>oil</ul><p>Then:<pre>\none\n  two\n\nthree\n</pre>Stop.<hr>End."
 
 

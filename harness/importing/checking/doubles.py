@@ -1,0 +1,114 @@
+"""What stands more than once: documents, paragraphs, questions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from harness.corpus.counts import words_in
+from harness.types import Document, Question
+
+SHORTEST = 80
+"""Characters from which on a repeated paragraph is counted: shorter ones recur by chance."""
+_PARAGRAPH = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)\s*")
+_NEAR = 92.0
+_WINDOW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraphs:
+    """`characters` of all paragraphs of 80 characters or more; `repeated` of them stood in an earlier one, white space aside, `places` of those."""
+
+    count: int
+    characters: int
+    places: int
+    repeated: int
+
+    @property
+    def share(self) -> float:
+        """Repeated characters as a share of all."""
+        return self.repeated / self.characters if self.characters else 0.0
+
+
+def same_documents(documents: Sequence[Document]) -> list[tuple[str, str]]:
+    """Pairs (earlier, later) of ids of documents whose text is the same but for white space. Blank ones are left out."""
+    first: dict[bytes, str] = {}
+    pairs = []
+    for document in documents:
+        if not document.text.strip():
+            continue
+        key = blake2b("".join(document.text.split()).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        earlier = first.setdefault(key, document.id)
+        if earlier != document.id:
+            pairs.append((earlier, document.id))
+    return pairs
+
+
+def repeated_paragraphs(documents: Sequence[Document]) -> Paragraphs:
+    """How much of the text are paragraphs (between blank lines) that stood before: notices, footers, clauses. 16 bytes of memory a paragraph."""
+    keys, sizes = [], []
+    for document in documents:
+        found = [" ".join(part.split()) for part in _paragraphs(document.text)]
+        found = [part for part in found if len(part) >= SHORTEST]
+        keys.append(np.fromiter((hash(part) for part in found), dtype=np.int64, count=len(found)))
+        sizes.append(np.fromiter((len(part) for part in found), dtype=np.int64, count=len(found)))
+    key, size = np.concatenate([*keys, np.zeros(0, np.int64)]), np.concatenate([*sizes, np.zeros(0, np.int64)])
+    _, first = np.unique(key, return_index=True)
+    again = len(key) - len(first)
+    return Paragraphs(len(key), int(size.sum()), again, int(size.sum() - size[first].sum()))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    start = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield text[start : gap.start()]
+        start = gap.end()
+    yield text[start:]
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Pairs of ids of questions that are asked twice: `same` in the same words with the same answer, `torn` in the same words with another answer
+    (those should be alternatives of one question), `near` in nearly the same words."""
+
+    same: list[tuple[str, str]]
+    torn: list[tuple[str, str]]
+    near: list[tuple[str, str]]
+
+
+def same_questions(questions: Sequence[Question]) -> Twins:
+    """Questions that are alike and ask the same documents (equal filters); case and punctuation count for nothing.
+
+    Near ones are looked for among neighbours in two sorted orders, of the words and of the words read backwards (the sorted-neighbourhood method,
+    Hernández and Stolfo 1995, "The Merge/Purge Problem for Large Databases"): 92 of 100 characters agree. Linear but for sorting, so a pair that
+    differs near both ends may be missed.
+    """
+    words = [" ".join(words_in(question.text)) for question in questions]
+    scopes = [json.dumps(dict(question.filter), sort_keys=True, ensure_ascii=False) for question in questions]
+    first: dict[tuple[str, str], int] = {}
+    same, torn = [], []
+    for place, question in enumerate(questions):
+        earlier = first.setdefault((words[place], scopes[place]), place)
+        if earlier != place:
+            pair = (questions[earlier].id, question.id)
+            (same if questions[earlier].answers == question.answers else torn).append(pair)
+    return Twins(same, torn, _near(questions, words, scopes, sorted(first.values())))
+
+
+def _near(questions: Sequence[Question], words: list[str], scopes: list[str], places: list[int]) -> list[tuple[str, str]]:
+    pairs: Counter[tuple[int, int]] = Counter()
+    for turn in (1, -1):
+        order = sorted(places, key=lambda place: (scopes[place], words[place][::turn]))
+        for at, one in enumerate(order):
+            for two in order[at + 1 : at + 1 + _WINDOW]:
+                pair = (min(one, two), max(one, two))
+                if scopes[one] == scopes[two] and pair not in pairs and fuzz.ratio(words[one], words[two], score_cutoff=_NEAR):
+                    pairs[pair] += 1
+    return [(questions[one].id, questions[two].id) for one, two in sorted(pairs)]
