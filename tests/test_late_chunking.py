@@ -349,6 +349,7 @@ np.save(sys.argv[-1], embedder.embed_spans(*corpus_chunks()).vectors)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bits_and_share_the_store(tmp_path: Path) -> None:
     script = SCRIPT.format(tests=str(Path(__file__).parent))
     names = [str(tmp_path / f"{number}.npy") for number in range(2)]
