@@ -26,6 +26,8 @@ TRUNCATION = "the embedder reads"
 """How the warning on unread tokens begins."""
 _TOLD = {
     "oversize": "{} chunks are larger than size: nothing that the strategy may cut at could divide them",
+    "over_size": "{} chunks of the splitter are larger than size",
+    "long_header": "{} times a table's header was larger than size, so it was not repeated in front of later parts",
     "unparsed": "{} documents did not parse as code and were split as by recursive",
     "not_code": "{} documents are in no language that the strategy code knows and were split as by recursive",
     "unplaced": "{} chunks of the splitter stand nowhere in their document and are left out",

@@ -14,6 +14,8 @@ A chunker is a frozen dataclass whose fields are its parameters, already resolve
 A strategy that wants more than one text at a time (all sentences of a corpus in one pass of a model), or more than the text (the name of a file),
 also has `split_all` (CorpusChunker); `split` stays, for a text on its own.
 
+Other people's splitters (external.py) promise less: their chunks are slices in order, and what they leave out, change or make too large is counted.
+
 Parameters that can't work raise ConfigError in `__post_init__`, and ImpossibleCell where only their combination can't (overlap >= size).
 """
 

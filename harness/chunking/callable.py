@@ -30,6 +30,8 @@ class CallableChunker(ExternalChunker):
     key: ClassVar[str] = "strategy.path"
 
     def __post_init__(self) -> None:
+        if not self.path:
+            raise ConfigError("strategy.path", self.path, "must be given: package.module:name, such as strategy.path=my_module:split")
         self._set(splitter=self.path)
         super().__post_init__()
 

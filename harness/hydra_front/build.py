@@ -68,7 +68,7 @@ class Workshop:
         if not (isinstance(wanted, DictConfig) and "_target_" in wanted):
             plain: Chunker = build_part("strategy", node)
             return plain
-        bare = OmegaConf.create({name: value for name, value in node.items() if name != "embedder"})
+        bare = OmegaConf.masked_copy(node, [str(name) for name in node if name != "embedder"])
         handed: Chunker = build_part("strategy", bare, embedder=self.embedder(wanted))
         return handed
 
