@@ -10,7 +10,6 @@ import numpy as np
 
 from harness.chunking.base import Chunker, CorpusChunker, Pieces
 from harness.chunking.context import Fronts, second_texts
-from harness.chunking.layout import Layout
 from harness.chunking.outline import outline_of
 from harness.chunking.returned import returned_spans
 from harness.chunking.short import settle_short
@@ -18,6 +17,7 @@ from harness.chunking.surroundings import PLAIN, Surroundings, size_of
 from harness.errors import PartError
 from harness.types import ChunkSet, Document, Ints
 from harness.units.base import Ruler
+from harness.units.codepoints import code_points, white_mask
 
 
 def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler], around: Surroundings = PLAIN) -> ChunkSet:
@@ -96,10 +96,17 @@ def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
         problem = f"spans from {start[0]} to {end.max()} in a text of {len(document.text)} characters"
     elif (np.diff(start) < 0).any() or ((np.diff(start) == 0) & (np.diff(end) == 0)).any():
         problem = "starts fall or a span stands twice"
-    elif (Layout.of(document.text).to_word(start) >= end).any():
+    elif (start >= end).any() or _blank(document.text, start, end):
         problem = "a chunk is empty or only white space"
     if problem:
         raise PartError(f"{chunker} on document {document.id!r}: {problem}")
+
+
+def _blank(text: str, start: Ints, end: Ints) -> bool:
+    """Whether any of these spans holds nothing but white space."""
+    solid = np.zeros(len(text) + 1, dtype=np.int64)
+    np.cumsum(~white_mask(code_points(text)), out=solid[1:])
+    return bool((solid[start] == solid[end]).any())
 
 
 def digest(chunks: ChunkSet) -> str:

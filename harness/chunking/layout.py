@@ -11,8 +11,7 @@ from harness.types import Ints
 from harness.units.base import Ruler
 from harness.units.codepoints import code_points, white_mask, word_spans
 
-_LINE_ENDS = np.array([0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], dtype=np.uint32)
-_PARAGRAPH_SEPARATOR = 0x2029
+_NEXT_LINE, _LINE_SEPARATOR, _PARAGRAPH_SEPARATOR = 0x85, 0x2028, 0x2029
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,10 @@ class Layout:
 
 
 def _line_end_weights(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    weights = np.isin(codes, _LINE_ENDS).astype(np.int64)
-    weights[codes == _PARAGRAPH_SEPARATOR] = 2
+    weights = ((codes - np.uint32(0x0A)) <= 3).astype(np.int64)  # LF, VT, FF, CR; what lies below wraps around to a large number
+    if len(codes) and codes.max() >= _NEXT_LINE:
+        weights[(codes == _NEXT_LINE) | (codes == _LINE_SEPARATOR)] = 1
+        weights[codes == _PARAGRAPH_SEPARATOR] = 2
     weights[1:][(codes[1:] == 0x0A) & (codes[:-1] == 0x0D)] = 0
     return weights
 

@@ -10,7 +10,9 @@ from harness.errors import CommandLineError
 
 WORDS = {
     "import": "bring in documents and questions: SQuAD, BEIR, a spreadsheet of quotes, …",
+    "draft": "passages to label, as a spreadsheet to fill in",
     "check": "counts, and what is wrong with a labelled corpus",
+    "show": "a question and its evidence in context",
 }
 _MODULES = {"import": "importing"}
 _HELP = """chunk-sweep data: from your own documents to a labelled corpus that can be trusted.

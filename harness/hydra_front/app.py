@@ -22,6 +22,7 @@ from harness.evaluation import question_metrics
 from harness.hydra_front import launcher, preflight, schema
 from harness.hydra_front.build import Workshop, build_part, plan_cell
 from harness.hydra_front.console import SweepConsole
+from harness.hydra_front.first_look import first_look
 from harness.hydra_front.session import Session
 from harness.runner import Planned
 from harness.sweep import Select, check_metric
@@ -74,6 +75,8 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
     tracker = build_part("tracking", first.tracking)
     plans = _plans(configs, hydra_nodes, workshop)
     select = _select(first, plans)
+    for line in first_look(plans):
+        console.warn(line)
     name = hydra_nodes[0].runtime.choices.get("experiment") or "sweep"
     session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command(), report=first.report)
     values, status = session.run(plans)

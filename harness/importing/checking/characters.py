@@ -24,7 +24,8 @@ _KINDS: dict[str, tuple[str, str]] = {
 }
 _PATTERNS = {name: re.compile(pattern) for name, (pattern, _) in _KINDS.items()}
 _LONG_LINE = 20_000
-_LINE_OF = re.compile(rf"[^\n\r]{{{_LONG_LINE}}}")
+# Tried only where a line begins: tried everywhere it would read each line once for every character of it.
+_LINE_OF = re.compile(rf"(?:\A|[\n\r])[^\n\r]{{{_LONG_LINE}}}")
 _LONE_CR = re.compile(r"\r(?!\n)")
 _LONE_LF = re.compile(r"(?<!\r)\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ SHORTEST = 80
 """Characters from which on a repeated paragraph is counted: shorter ones recur by chance."""
 _PARAGRAPH = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)\s*")
 _NEAR = 92.0
+_BLOCK = 1 << 20
 _WINDOW = 4
 
 
@@ -44,22 +46,30 @@ def same_documents(documents: Sequence[Document]) -> list[tuple[str, str]]:
     for document in documents:
         if not document.text.strip():
             continue
-        key = blake2b("".join(document.text.split()).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        earlier = first.setdefault(key, document.id)
+        earlier = first.setdefault(_digest(document.text), document.id)
         if earlier != document.id:
             pairs.append((earlier, document.id))
     return pairs
 
 
+def _digest(text: str) -> bytes:
+    """Of the text without its white space; in blocks, for a list of all the words of a long text would be many times as large."""
+    digest = blake2b(digest_size=16)
+    for start in range(0, len(text), _BLOCK):
+        digest.update("".join(text[start : start + _BLOCK].split()).encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
 def repeated_paragraphs(documents: Sequence[Document]) -> Paragraphs:
     """How much of the text are paragraphs (between blank lines) that stood before: notices, footers, clauses. 16 bytes of memory a paragraph."""
-    keys, sizes = [], []
+    keys, sizes = array("q"), array("q")
     for document in documents:
-        found = [" ".join(part.split()) for part in _paragraphs(document.text)]
-        found = [part for part in found if len(part) >= SHORTEST]
-        keys.append(np.fromiter((hash(part) for part in found), dtype=np.int64, count=len(found)))
-        sizes.append(np.fromiter((len(part) for part in found), dtype=np.int64, count=len(found)))
-    key, size = np.concatenate([*keys, np.zeros(0, np.int64)]), np.concatenate([*sizes, np.zeros(0, np.int64)])
+        for part in _paragraphs(document.text):
+            plain = " ".join(part.split())
+            if len(plain) >= SHORTEST:
+                keys.append(hash(plain))
+                sizes.append(len(plain))
+    key, size = np.frombuffer(keys, dtype=np.int64), np.frombuffer(sizes, dtype=np.int64)
     _, first = np.unique(key, return_index=True)
     again = len(key) - len(first)
     return Paragraphs(len(key), int(size.sum()), again, int(size.sum() - size[first].sum()))
@@ -93,7 +103,8 @@ def same_questions(questions: Sequence[Question]) -> Twins:
     words = [" ".join(words_in(question.text)) for question in questions]
     scopes = [json.dumps(dict(question.filter), sort_keys=True, ensure_ascii=False) for question in questions]
     first: dict[tuple[str, str], int] = {}
-    same, torn = [], []
+    same: list[tuple[str, str]] = []
+    torn: list[tuple[str, str]] = []
     for place, question in enumerate(questions):
         earlier = first.setdefault((words[place], scopes[place]), place)
         if earlier != place:

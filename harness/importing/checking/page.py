@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +70,7 @@ def look(corpus: Corpus, unit: Unit, sizes: Sequence[int] = SIZES, *, progress: 
 
 
 def _facts(corpus: Corpus, unit: Unit, sizes: Sequence[int], progress: Progress) -> Facts:
-    steps = (
+    steps: tuple[tuple[str, Callable[[], Any]], ...] = (
         ("evidence and sizes", lambda: reach(corpus, unit, sizes)),
         ("documents and sizes", lambda: fits(corpus.documents, unit, sizes)),
         ("characters", lambda: signs(corpus.documents)),
@@ -101,7 +101,10 @@ def _documents(numbers: dict[str, Any], facts: Facts) -> Section:
         ("language", f"{languages or 'not clear'} (guessed from {facts.tongues.sampled})"),
         ("line ends", ", ".join(f"{name}: {len(ids):,}" for name, ids in ends.items() if ids) or "line feeds"),
         ("metadata", ", ".join(it["metadata_fields"]) or "none"),
-        ("no question touches", f"{_of(covered.untouched, covered.documents)} documents, {_of(covered.untouched_characters, covered.characters)} characters"),
+        (
+            "no question touches",
+            f"{_of(covered.untouched, covered.documents)} documents, {_of(covered.untouched_characters, covered.characters)} characters",
+        ),
     )
     return Section("Documents", rows, (histogram("characters a document", facts.lengths),))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,8 +23,8 @@ _TRIED = 8
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of the `answers`, `apart` need several documents (as do all those of `questions_apart` of the `questions`). `characters` are the stretches of the others, `gaps` the characters between the pieces of
-    those with several (one a pair of neighbours). `lost` and `lost_questions`: by size, answers that no chunk can hold, and questions all of
+    """Of the `answers`, `apart` need several documents (as do all those of `questions_apart` of the `questions`).
+    `characters` are the stretches of the others, `gaps` the characters between the pieces of those with several (one a pair of neighbours). `lost` and `lost_questions`: by size, answers that no chunk can hold, and questions all of
     whose answers are so."""
 
     answers: int
@@ -84,4 +85,4 @@ def _stretches(places: list[list[Span]]) -> Iterator[Span]:
 def _gaps(answer: Answer) -> list[int]:
     """Characters between neighbouring pieces in one document; 0 where they touch or overlap."""
     spans = sorted(it.span for it in answer.evidence)
-    return [max(two.start - one.end, 0) for one, two in zip(spans, spans[1:], strict=False) if one.doc == two.doc]
+    return [max(two.start - one.end, 0) for one, two in pairwise(spans) if one.doc == two.doc]

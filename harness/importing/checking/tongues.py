@@ -31,7 +31,7 @@ _FOREIGN = 0.1
 @dataclass(frozen=True, slots=True)
 class Tongues:
     """`documents`: of the `sampled` documents, how many are in which language ("" for one that can't be told). `questions` is the language of the
-    questions taken together. `broken` is the share of the letters of the sample that the model's tokenizer leaves as single characters or as unknown."""
+    questions taken together. `broken` is the share of the letters of the sample that the model's tokenizer leaves single or unknown."""
 
     sampled: int
     documents: dict[str, int]
@@ -90,4 +90,3 @@ def _tokenizer() -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True
     return tokenizer
-
