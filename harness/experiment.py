@@ -81,7 +81,7 @@ def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrie
         relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
     stage("embed")
     with clock.stage("embed"):
-        shelf, passages = _embedded(experiment, chunks, progress)
+        shelf, passages = embedded(experiment, chunks, progress)
         asked = tuple(question.text for question in corpus.questions)
         questions = experiment.embedder.embed(asked, "query")
     stage("search")
@@ -93,7 +93,7 @@ def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrie
     return Retrieved(chunks, ranking, facts)
 
 
-def _embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress) -> tuple[Shelf, Embedded]:
+def embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress | None = None) -> tuple[Shelf, Embedded]:
     """What can be searched, and what it took to embed it: the indexed text of every chunk, and the second texts that lead to some."""
     texts = chunks.indexed_texts(experiment.corpus.documents)
     if isinstance(experiment.embedder, EmbedsSpans):

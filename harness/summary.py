@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from harness.choosing import Limit
 from harness.curves import Curves
@@ -12,17 +13,33 @@ from harness.statistics.selection import Corrected
 from harness.types import CellResult
 
 
+class Baseline(NamedTuple):
+    """The cell to stand beside the winner: its size in `unit`, its overlap as typed."""
+
+    strategy: str = "recursive"
+    size: int = 512
+    overlap: str = "10%"
+    unit: str = "tokens"
+
+    def __str__(self) -> str:
+        told = f"({self.strategy}, {self.size} {self.unit}, {self.overlap})"
+        return f"the usual default {told}" if self == USUAL else f"the baseline {told}"
+
+
+USUAL = Baseline()
+
+
 @dataclass(frozen=True, slots=True)
 class Select:
     """How a winner is chosen: the best mean of `metric`; cells that can't be told from it at `alpha` are tied; the cheapest is named.
 
-    `baseline` (strategy, size, overlap as typed) is the usual default that stands beside the winner. Cells that break one of the `limits` are
+    `baseline` is the usual default that stands beside the winner, or another cell. Cells that break one of the `limits` are
     shown, but can't win.
     """
 
     metric: str = "complete_within_2048"
     alpha: float = 0.05
-    baseline: tuple[str, int, str] = ("recursive", 512, "10%")
+    baseline: Baseline = USUAL
     limits: tuple[Limit, ...] = ()
 
 

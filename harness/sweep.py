@@ -180,9 +180,9 @@ def _cost(item: Standing) -> tuple[float, float, float]:
 
 
 def _baseline(standings: Sequence[Standing], select: Select, chosen: Standing) -> Standing | None:
-    """The usual default, its size in tokens of the embedder, with the embedder and the retriever of the chosen cell."""
-    strategy, size, overlap = select.baseline
-    wanted = (strategy, size, resolve_overlap(overlap, size), "tokens", chosen.result.cell.embedder, chosen.result.cell.retriever)
+    """The cell of the baseline, with the embedder and the retriever of the chosen cell."""
+    strategy, size, overlap, unit = select.baseline
+    wanted = (strategy, size, resolve_overlap(overlap, size), unit, chosen.result.cell.embedder, chosen.result.cell.retriever)
     for item in standings:
         cell = item.result.cell
         if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.embedder, cell.retriever) == wanted and not cell.variant:

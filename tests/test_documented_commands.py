@@ -59,8 +59,16 @@ def test_there_are_commands_to_test() -> None:
     assert len(commands()) >= 8
 
 
+def costly(command: str) -> bool:
+    """Named sweeps have many cells; tests/test_configs.py runs each over a tiny corpus in any case."""
+    return ("experiment=" in command and "quickstart" not in command) or command.startswith(MANY_CELLS)
+
+
+MANY_CELLS = ("chunk-sweep run --multirun strategy=fixed,sentence,recursive", "chunk-sweep run --multirun strategy=recursive,langchain")
+
+
 @pytest.mark.usefixtures("beside_a_labelled_folder")
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", [pytest.param(word, marks=pytest.mark.slow if costly(word) else ()) for word in commands()])
 def test_the_command_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     program, *words = shlex.split(command)
     assert program == "chunk-sweep"

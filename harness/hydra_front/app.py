@@ -25,6 +25,7 @@ from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.first_look import first_look
 from harness.hydra_front.session import Session
 from harness.runner import Planned
+from harness.summary import Baseline
 from harness.sweep import Select, check_metric
 from harness.types import SURROUNDINGS
 
@@ -109,7 +110,7 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
     return plans
 
 
-_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "dataset", *SURROUNDINGS}
+_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "embedder.pooling", "dataset", *SURROUNDINGS}
 
 
 def _extras(overrides: Sequence[list[str]]) -> list[str]:
@@ -131,7 +132,7 @@ def _select(config: DictConfig, plans: Sequence[Planned | Impossible]) -> Select
         resolve_overlap(baseline.overlap, baseline.size)
     except ConfigError as error:
         raise ConfigError(f"select.baseline.{error.key}", error.found, error.expected) from error
-    return Select(node.metric, node.alpha, (baseline.strategy, baseline.size, baseline.overlap), _limits(node))
+    return Select(node.metric, node.alpha, Baseline(baseline.strategy, baseline.size, baseline.overlap, baseline.unit), _limits(node))
 
 
 def _limits(node: DictConfig) -> tuple[Limit, ...]:

@@ -182,12 +182,14 @@ def _copies(value: str) -> Copies:
 
 def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: int, extras: str) -> Cell:
     strategy, embedder, retriever = (str(choices.get(name, name)) for name in ("strategy", "embedder", "retriever"))
+    plain: Any = OmegaConf.to_container(config, resolve=True)
+    if isinstance(plain["embedder"], dict) and plain["embedder"].get("pooling") == "late":
+        embedder += "+late"  # other vectors, so another embedder wherever cells are put side by side
     takes_size = chunker is None or bool(getattr(chunker, "size", 0))
     size, overlap = (int(config.size), amount) if takes_size else (None, None)
     axes = [strategy, *([f"size={size}", f"overlap={config.overlap}"] if takes_size else []), embedder]
     if retriever != "dense":
         axes.append(retriever)
-    plain: Any = OmegaConf.to_container(config, resolve=True)
     decides = {name: plain[name] for name in _DECIDES if name in plain}
     decides["choices"] = {name: str(choices[name]) for name in _PARTS if name in choices}
     cell = Cell(strategy, size, overlap, embedder, retriever, str(config.unit), "", decides)

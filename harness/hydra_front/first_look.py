@@ -24,11 +24,11 @@ def first_look(plans: Sequence[Planned | Impossible]) -> list[str]:
     Raises DataError where no question can be scored.
     """
     possible = [plan for plan in plans if isinstance(plan, Planned)]
-    corpora = {plan.experiment.corpus.questions_digest + plan.experiment.corpus.digest: plan.experiment.corpus for plan in possible}
+    corpora = {id(plan.experiment.corpus): plan.experiment.corpus for plan in possible}
     several = len(corpora) > 1
     lines = []
     for corpus in corpora.values():
-        mine = [plan for plan in possible if plan.experiment.corpus == corpus]
+        mine = [plan for plan in possible if plan.experiment.corpus is corpus]
         lines += [f"{corpus.name}: {line}" if several else line for line in _of(corpus, mine) if line]
     return lines
 

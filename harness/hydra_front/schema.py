@@ -35,6 +35,7 @@ class BaselineConfig:
     strategy: str = MISSING
     size: int = MISSING
     overlap: str = MISSING
+    unit: str = MISSING
 
 
 @dataclass

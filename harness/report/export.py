@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from harness.chunking import chunk_documents
 from harness.errors import StoreError
-from harness.experiment import Experiment
+from harness.experiment import Experiment, embedded
 from harness.tracking.files import write_table
 from harness.types import ChunkSet, Document
 from harness.units import measure_all
@@ -30,7 +30,7 @@ def export_chunks(experiment: Experiment, folder: Path) -> int:
     chunks = chunk_documents(experiment.chunker, documents, measure_all(experiment.unit, documents), experiment.around)
     more, owner = chunks.second_texts()
     indexed = [*chunks.indexed_texts(documents), *more]
-    vectors = experiment.embedder.embed(indexed, "passage").vectors
+    vectors = embedded(experiment, chunks)[0].vectors
     rows = _rows(chunks, documents)
     rows += [{**rows[chunk], "id": f"{rows[chunk]['id']}#also"} for chunk in owner.tolist()]
     for row, text in zip(rows, indexed, strict=True):

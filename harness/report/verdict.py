@@ -170,8 +170,7 @@ def _corrected(summary: Summary) -> list[str]:
 
 
 def _against_baseline(summary: Summary) -> list[str]:
-    strategy, size, overlap = summary.select.baseline
-    name = f"the usual default ({strategy}, {size} tokens, {overlap})"
+    name = str(summary.select.baseline)
     if summary.baseline is None:
         return [f"{name[0].upper()}{name[1:]} is not in this grid, so nothing is said against it."]
     if summary.baseline_gap is None:

@@ -17,6 +17,7 @@ from harness.results.mlflow_source import Mlflow
 from harness.results.source import Entry, Source
 from harness.results.stored import Files
 from harness.results.texts import question_texts
+from harness.summary import Baseline
 from harness.sweep import Select, Summary, summarise
 from harness.types import CellResult
 
@@ -150,6 +151,5 @@ def _select(entry: Entry, metric: str | None) -> Select:
     chosen = entry.record.get("select") or {}
     if not chosen:
         return Select(metric or Select().metric)
-    strategy, size, overlap = chosen["baseline"]
     limits = tuple(Limit(name, bound, at_most) for name, bound, at_most in chosen.get("limits", []))
-    return Select(metric or chosen["metric"], chosen["alpha"], (strategy, size, overlap), limits)
+    return Select(metric or chosen["metric"], chosen["alpha"], Baseline(*chosen["baseline"]), limits)

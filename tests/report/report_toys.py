@@ -17,6 +17,7 @@ from harness.metrics.scoring import score
 from harness.report.explain import Explainer, Explanation
 from harness.report.material import CellMaterial, Material
 from harness.retrieval.dense import DenseRetriever
+from harness.summary import Baseline
 from harness.sweep import Select, Summary, summarise
 from harness.types import Answer, Cell, CellResult, ChunkSet, Corpus, Document, Evidence, Question, Ranking, Span
 from harness.units import CharUnit, WordUnit
@@ -98,5 +99,5 @@ def swept(corpus: Corpus, sizes: Sequence[tuple[int, int]] = ((60, 0), (120, 0),
         cell = Cell("fixed", size, overlap, "hashing", "dense", "chars", label, config)
         result = evaluate(experiment, found, Scoring(50), cell, label)
         cells.append(CellMaterial(replace(result, ranking_key=label), found.chunks, found.ranking))
-    summary = summarise([cell.result for cell in cells], Select(baseline=("fixed", 120, "40")), Scoring(50))
+    summary = summarise([cell.result for cell in cells], Select(baseline=Baseline("fixed", 120, "40")), Scoring(50))
     return summary, Material(corpus, tuple(cells))

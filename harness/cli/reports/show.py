@@ -12,6 +12,7 @@ from harness.errors import CommandLineError
 from harness.evaluation import Scoring
 from harness.hydra_front.console import print_summary
 from harness.report.verdict import result_sections
+from harness.summary import Baseline
 from harness.sweep import Select, summarise
 
 
@@ -38,10 +39,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _select(options: argparse.Namespace, stored: results.StoredSweep) -> Select:
     chosen = stored.record["select"]
-    strategy, size, overlap = chosen["baseline"]
     asked = [*(_limit(word, at_most=True) for word in options.max), *(_limit(word, at_most=False) for word in options.min)]
     kept = [Limit(metric, bound, at_most) for metric, bound, at_most in chosen.get("limits", [])]
-    return Select(options.metric or chosen["metric"], chosen["alpha"], (strategy, size, overlap), tuple(asked or kept))
+    return Select(options.metric or chosen["metric"], chosen["alpha"], Baseline(*chosen["baseline"]), tuple(asked or kept))
 
 
 def _limit(word: str, *, at_most: bool) -> Limit:

@@ -14,7 +14,7 @@ _KINDS: dict[str, tuple[str, str]] = {
     "replacement": ("\ufffd", "characters that were lost when a file was decoded (U+FFFD)"),
     "misread": (
         "Ã[\u0080-\u00bf]|â€[\u0098-\u00a6™œ\u009d“”]|Â[\u00a0-\u00bf]",
-        "UTF-8 that was read as Windows-1252 (Ã© for é); import the file again",
+        "places where UTF-8 was read as Windows-1252 (Ã© for é); import the file again",
     ),
     "control": ("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]", "control characters"),
     "bidi": ("[\u202a-\u202e\u2066-\u2069]", "marks that turn the direction of text (bidi overrides, isolates), which can hide what it says"),

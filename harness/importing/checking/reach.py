@@ -23,9 +23,11 @@ _TRIED = 8
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of the `answers`, `apart` need several documents (as do all those of `questions_apart` of the `questions`).
-    `characters` are the stretches of the others, `gaps` the characters between the pieces of those with several (one a pair of neighbours). `lost` and `lost_questions`: by size, answers that no chunk can hold, and questions all of
-    whose answers are so."""
+    """Of the `answers`, `apart` need several documents, as do all those of `questions_apart` of the `questions`.
+
+    `characters` are the stretches of the other answers, `gaps` the characters between the pieces of those with several (one a pair of neighbours).
+    `lost` and `lost_questions`: by size, answers that no chunk can hold, and questions all of whose answers are so.
+    """
 
     answers: int
     questions: int
