@@ -1,9 +1,9 @@
 """Refreshes the tables of README and docs, and README's figure, from the sweeps that they name.
 
-    python benchmarks/tables.py [--outputs outputs] [--corpora FOLDER] [NAME …]
+    python benchmarks/tables.py [--outputs outputs] [--corpora FOLDER] [--stored] [NAME …]
 
 A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`; TABLES says which sweep fills it. Each is run by its command (finished
-cells are reused). Tables of other corpora are made where `--corpora` names a folder that has them.
+cells are reused); with --stored the newest stored one is taken as it is. Tables of other corpora want `--corpora`, a folder that has them.
 """
 
 from __future__ import annotations
@@ -54,19 +54,20 @@ def main() -> None:
     words.add_argument("names", nargs="*", metavar="NAME")
     words.add_argument("--outputs", type=Path, default=ROOT / "outputs")
     words.add_argument("--corpora", type=Path)
+    words.add_argument("--stored", action="store_true")
     options = words.parse_args()
     for name in options.names or TABLES:
         table = TABLES[name]
         if table.corpus and options.corpora is None:
             sys.stdout.write(f"{name}: needs --corpora\n")
             continue
-        refresh(name, table, options.outputs, options.corpora)
+        refresh(name, table, options.outputs, options.corpora, run=not options.stored)
 
 
-def refresh(name: str, table: Table, outputs: Path, corpora: Path | None) -> None:
+def refresh(name: str, table: Table, outputs: Path, corpora: Path | None, *, run: bool) -> None:
     place = [f"dataset.path={corpora}/{table.corpus}"] if table.corpus else []
     asked = [f"experiment={table.experiment}", *(["dataset=folder"] if table.corpus else []), *place, *table.words]
-    if status := chunk_sweep(["run", *asked, f"outputs={outputs}"]):
+    if run and (status := chunk_sweep(["run", *asked, f"outputs={outputs}"])):
         sys.exit(status)
     stored = newest(outputs, table)
     summary = summarise(results.cells(outputs, stored), Select(), Scoring())

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from front_cases import QUICK, call, write_corpus
 from test_sweep import hits, made_up, summed
@@ -122,6 +123,15 @@ def test_a_tie_is_told_as_a_tie() -> None:
     assert "The cheapest of these is recursive size=64" in said
     assert "The first cell that is really behind: recursive size=256" in said
     assert [row[0] for row in leaderboard(summary)] == ["1", "=*", ""]
+
+
+def test_a_tied_cell_that_is_far_behind_is_named_with_its_price() -> None:
+    draw = np.random.default_rng(3)
+    few = [draw.permutation(hits(right, of=16)) for right in (11, 9)]
+    said = verdict(summed(made_up(few[0], size=512, cost=900), made_up(few[1], size=64, cost=100)))
+    assert "The cheapest of these is recursive size=64" in said
+    assert "it scores .125 less than the best" in said
+    assert "less than the best" not in verdict(summed(made_up(hits(41), size=512, cost=900), made_up(hits(40), size=64, cost=100)))
 
 
 def test_many_ties_are_counted_not_listed() -> None:

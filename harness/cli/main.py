@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 
 VERBS = {
     "run": "run one cell or a grid (everything after `run` is Hydra's: chunk-sweep run --help)",
-    "data": "look at a labelled corpus and check its labels",
+    "data": "your own documents: import, draft questions, check labels, show evidence",
     "report": "show stored sweeps again, without running anything",
     "gate": "compare two results for your own CI: exit status 1 where quality fell",
 }

@@ -13,6 +13,8 @@ from harness.sweep import Standing, Summary
 
 _NAMED = 6
 _WORTH_NAMING = 0.05
+_WORTH_TELLING = 0.05
+"""How far behind the best a tied cell may be before that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def _winner(summary: Summary) -> list[str]:
     elif any(not item.broken for item in summary.standings if item is not best):
         lines.append("Every other cell is behind it by more than chance explains.")
     if summary.cheapest is not None:
-        lines.append(_choice(summary.cheapest, best))
+        lines += [_choice(summary.cheapest, best), *_at_a_price(summary.cheapest, best)]
     lines += _front(summary)
     if summary.select.metric != "complete_within_2048":
         lines.append(f"Chosen by {metric}, as asked; the default is complete_within_2048.")
@@ -124,6 +126,17 @@ def _choice(item: Standing, best: Standing) -> str:
         f"{which} reads {number(metrics.get('context_tokens_at_5'), 0)} context tokens for 5 chunks, "
         f"stores {number(metrics.get('storage_ratio'), 2)} times the corpus in {number(metrics.get('chunks'), 0)} chunks."
     )
+
+
+def _at_a_price(item: Standing, best: Standing) -> list[str]:
+    """Being tied is no proof of being as good: with few questions a cell may be tied that is far behind."""
+    behind = best.value - item.value
+    if item is best or behind < _WORTH_TELLING:
+        return []
+    return [
+        f"Mind that it scores {number(behind, 3)} less than the best: so few questions can't say whether that is chance. "
+        "Label more, or take the best where quality counts for more than cost."
+    ]
 
 
 def _how_sure(summary: Summary) -> list[str]:
