@@ -35,12 +35,13 @@ def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Co
 def _page(outputs: Path, info: SweepInfo, summary: Summary, run: Course) -> str:
     material = load(outputs, [item.result for item in summary.standings], info.corpus)
     corpus = info.corpus
+    asked = sum(bool(question.answers) for question in corpus.questions)
     about = About(
         corpus.name,
         (
             ("Command", info.command),
             ("Date", f"{date.today()}"),
-            ("Corpus", f"{len(corpus.documents)} documents, {len(corpus.questions)} questions, digest {corpus.digest[:12]}"),
+            ("Corpus", f"{len(corpus.documents)} documents, {len(corpus.questions)} questions ({asked} with an answer), digest {corpus.digest[:12]}"),
         ),
     )
     return render(summary, run, material, about)

@@ -124,8 +124,13 @@ def _choice(item: Standing, best: Standing) -> str:
     which = "It" if item is best else f"The cheapest of these is {item.result.cell.label}: it"
     return (
         f"{which} reads {number(metrics.get('context_tokens_at_5'), 0)} context tokens for 5 chunks, "
-        f"stores {number(metrics.get('storage_ratio'), 2)} times the corpus in {number(metrics.get('chunks'), 0)} chunks."
+        f"stores {number(metrics.get('storage_ratio'), 2)} times the corpus in {number(metrics.get('chunks'), 0)} chunks, "
+        f"and embeds {_thousands(metrics.get('embedding_tokens'))} tokens."
     )
+
+
+def _thousands(tokens: float | None) -> str:
+    return f"{tokens:,.0f}" if tokens is not None and math.isfinite(tokens) else "-"
 
 
 def _at_a_price(item: Standing, best: Standing) -> list[str]:
@@ -189,7 +194,7 @@ def _against_baseline(summary: Summary) -> list[str]:
     if summary.baseline_gap is None:
         return [f"The named cell is {name} itself."]
     gap = summary.baseline_gap
-    real = "a real difference" if gap.p < summary.select.alpha else "chance explains it"
+    real = "a real difference" if gap.p < summary.select.alpha else "chance could explain it"
     side = "ahead of" if gap.difference >= 0 else "behind"
     low, high = (gap.low, gap.high) if gap.difference >= 0 else (-gap.high, -gap.low)
     return [f"The named cell is {number(abs(gap.difference), 3)} {side} {name}: 95% {number(low, 3)} to {number(high, 3)}, p={gap.p:.3f}, {real}."]

@@ -47,7 +47,7 @@ def compare_cells(first: CellResult, second: CellResult, gap: Paired, metric: st
     names = short_labels([first.cell.label, second.cell.label])
     _flips(bar, table, names)
     _difference(difference, gap, names)
-    real = "a real difference" if gap.p < 0.05 else "chance explains it"
+    real = "a real difference" if gap.p < 0.05 else "chance could explain it"
     ahead, behind = (first, second) if gap.difference >= 0 else (second, first)
     lead = f"{ahead.cell.label} is {number(abs(gap.difference), 3)} ahead of {behind.cell.label}, {real} ({p_value(gap.p)})"
     same = f"{first.cell.label} and {second.cell.label} do equally well"

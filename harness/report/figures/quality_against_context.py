@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from harness.report.figures.placing import label_right, log_ticks
-from harness.report.figures.style import COLOURS, FAINT, HALF, INK, MARKERS, SMALL, canvas, headline, nothing, styled
+from harness.report.figures.style import COLOURS, FAINT, HALF, INK, MARKERS, SMALL, canvas, headline, in_order, nothing, styled
 from harness.report.figures.words import axis_label, shared_words, short_labels, spoken
 from harness.report.tables import number
 from harness.sweep import Summary
@@ -49,8 +49,9 @@ def quality_against_context(summary: Summary, front: Collection[str] | None = No
     figure = canvas(5.2)
     panel: Axes = figure.subplots()
     table["short"] = short_labels(table["cell"].tolist())
-    for place, (strategy, cells) in enumerate(table.groupby("strategy", sort=True)):
-        _points(panel, cells, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)], str(strategy))
+    for place, strategy in enumerate(in_order(table["strategy"])):
+        cells = table[table["strategy"] == strategy]
+        _points(panel, cells, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)], strategy)
     _line(panel, table[table["front"]])
     panel.set(xlabel="context tokens of 5 chunks, mean over questions (log axis)", ylabel=axis_label(summary.select.metric, "\n"))
     panel.margins(x=0.06)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from harness.curves import Curves, Point
 from harness.report.figures.placing import label_right, log_ticks
-from harness.report.figures.style import COLOURS, FAINT, HALF, INK, MARKERS, SMALL, STYLES, canvas, headline, nothing, styled
+from harness.report.figures.style import COLOURS, FAINT, HALF, INK, MARKERS, SMALL, STYLES, canvas, headline, in_order, nothing, styled
 from harness.report.tables import number
 
 _PANELS = {"existence": "Answer existence", "complete": "Complete within 2,048 tokens", "discrimination": "Discrimination"}
@@ -90,7 +90,7 @@ def _names(curves: Sequence[Curves]) -> list[str]:
 
 
 def _looks(curves: Sequence[Curves]) -> list[dict[str, Any]]:
-    strategies = list(dict.fromkeys(curve.strategy for curve in curves))
+    strategies = in_order(curve.strategy for curve in curves)
     overlaps = list(dict.fromkeys(curve.overlap for curve in curves))
     places = [(strategies.index(curve.strategy), overlaps.index(curve.overlap)) for curve in curves]
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from matplotlib import rc_context
@@ -76,6 +77,12 @@ def nothing(says: str) -> Figure:
     figure = canvas(1.0)
     figure.text(0.01, 0.5, textwrap.fill(says, 100), va="center", fontsize=NORMAL)
     return figure
+
+
+def in_order(strategies: Iterable[str]) -> list[str]:
+    """Each strategy once, in the order that gives it its colour and marker, the same in every figure of a sweep. `document` has no size and so is not
+    in every figure: it stands last."""
+    return sorted({str(name) for name in strategies}, key=lambda name: (name == "document", name))
 
 
 def on_field(colour: Any) -> str:

@@ -58,17 +58,25 @@ def _ship(chosen: Standing, summary: Summary) -> Card:
     return Card("What to ship", chosen.result.cell.label, tuple(lines))
 
 
+def _of_size(wanted: int, chosen: Standing, summary: Summary) -> Standing | None:
+    """The cell that differs in size alone and comes nearest to `wanted`, within an eighth of it: 128 is the half of 250."""
+    others = [item for item in summary.standings if item.result.cell.size and _alike(item.result.cell, chosen.result.cell)]
+    near = [(abs(item.result.cell.size - wanted), place, item) for place, item in enumerate(others) if item.result.cell.size]
+    gap, _, found = min(near, default=(wanted, 0, None))
+    return found if gap <= wanted / 8 else None
+
+
 def _half(chosen: Standing, summary: Summary) -> Card | None:
     size = chosen.result.cell.size
     if size is None:
         return None
-    half = next((item for item in summary.standings if item.result.cell.size == size // 2 and _alike(item.result.cell, chosen.result.cell)), None)
-    asks = f"At half its size ({size // 2})"
+    half = _of_size(size // 2, chosen, summary)
+    asks = f"At half its size ({size // 2 if half is None else half.result.cell.size})"
     if half is None:
         return Card(asks, "not measured", (f"add size={size // 2} to the grid to know what it would cost",))
     found = compare(half.result, chosen.result, summary.select.metric)
     gap = found.paired
-    real = "a real difference" if gap.p < summary.select.alpha else "chance explains it"
+    real = "a real difference" if gap.p < summary.select.alpha else "chance could explain it"
     lines = [
         f"{spoken(summary.select.metric)}: {number(found.second, 3)} → {number(found.first, 3)} "
         f"(95% of the change {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}: {real})",
@@ -117,7 +125,7 @@ def _gap(other: Standing, chosen: Standing, gap: Paired, summary: Summary) -> st
     """How far off it is: from the named cell where chance explains that, otherwise from the best, by which ties are told."""
     if other.tied or chosen is summary.winner:
         side = "ahead of" if gap.difference > 0 else "behind"
-        chance = "chance explains that" if other.tied else "more than chance explains"
+        chance = "chance could explain that" if other.tied else "more than chance explains"
         return f"{number(abs(gap.difference), 3)} {side} the named cell (95% of the gap {gap.low:+.3f} to {gap.high:+.3f}): {chance}"
     low, high = number(other.behind_low, 3), number(other.behind_high, 3)
     return f"{number(other.behind, 3)} behind the best (95% {low} to {high}): more than chance explains"
