@@ -50,13 +50,29 @@ def main() -> None:
     cell = client.search_runs([experiment.experiment_id], ours, order_by=["metrics.complete_within_2048 DESC"])[0]
     with served(store) as address, browser() as chrome:
         page = f"{address}/#/experiments/{experiment.experiment_id}"
-        chrome.get(address)
-        chrome.execute_script("localStorage.setItem('mlflow.workflowType.v2', JSON.stringify('machine_learning'))")
+        settle(chrome, page)
         shot(chrome, f"{page}/runs/{sweep.info.run_id}", "mlflow_sweep", until="Best by")
         shot(chrome, f"{page}/runs/{sweep.info.run_id}/model-metrics", "mlflow_curves", search="complete_within_2048/")
         asked = {"searchFilter": "tags.tied_with_winner = 'true'", "orderByKey": "metrics.`complete_within_2048`", "orderByAsc": "false"}
         shot(chrome, f"{page}/runs?{urllib.parse.urlencode(asked)}", "mlflow_runs", until="recursive")
         shot(chrome, f"{page}/runs/{cell.info.run_id}", "mlflow_cell", until="chunk-sweep run")
+
+
+def settle(chrome: Any, page: str) -> None:
+    """The page as it is for model training, without the assistant; both are remembered by the browser."""
+    chrome.get(page)
+    wait_for(lambda: press(chrome, "//*[text()='Model training']"))
+    time.sleep(2)
+    press(chrome, "//*[contains(text(), 'MLflow Assistant')]/following::button[@aria-label='Close' or contains(@class, 'lose')][1]")
+    press(chrome, "(//*[contains(text(), 'MLflow Assistant')]/following::button)[3]")
+    time.sleep(1)
+
+
+def press(chrome: Any, path: str) -> bool:
+    for found in chrome.find_elements(By.XPATH, path)[:1]:
+        chrome.execute_script("arguments[0].click()", found)
+        return True
+    return False
 
 
 def shot(chrome: Any, address: str, name: str, *, until: str = "", search: str = "") -> None:

@@ -142,14 +142,14 @@ def test_only_unanswerable_questions(corpus: Corpus) -> None:
 
 
 def test_no_documents_worth_cutting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Blank documents give no chunk; questions without an answer can still be asked of them."""
+    """Where no question has an answer nothing can be scored, so nothing is begun."""
     write_corpus(tmp_path, documents=1)
     (tmp_path / "documents" / "notice-0.md").write_text(" \n\n")
     rows = [line for line in (tmp_path / "questions.jsonl").read_text().splitlines() if '"answers": []' in line]
     (tmp_path / "questions.jsonl").write_text("\n".join(rows) + "\n")
     said = call(capsys, "run", *QUICK, "dataset=folder", f"dataset.path={tmp_path}", f"outputs={tmp_path}/outputs")
-    assert (said.status, "Traceback" in said.err) == (0, False), said.err
-    assert "No cell could be ranked" in said.out
+    assert (said.status, "Traceback" in said.err) == (2, False), said.err
+    assert "none of the 1 questions has an answer" in said.err
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "\ufeff", "x"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,9 @@ class Record:
 
 def read_records(path: Path) -> list[Record]:
     """All objects of a JSON Lines file, in order. Raises DataError with the line and what was found there, for all bad lines at once."""
-    try:
-        text, _ = decode(read_bytes(path))
-    except NotUtf8Error as error:
-        raise DataError(path, str(error)) from error
     problems = Problems(path)
     records: list[Record] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(_lines(path), start=1):
         if line and not line.isspace():
             try:
                 records.append(Record(number, _object(line)))
@@ -41,6 +38,28 @@ def read_records(path: Path) -> list[Record]:
                 problems.add(number, _reason(error, line))
     problems.refuse()
     return records
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file, read and decoded one by one: a single emoji would make the text of a whole file four times as large."""
+    try:
+        with path.open("rb") as file:
+            encoding = "utf-8-sig"
+            while line := str(file.readline(), encoding):
+                yield line
+                encoding = "utf-8"
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror or error})") from error
+    except UnicodeDecodeError:
+        yield _whole(path)
+
+
+def _whole(path: Path) -> str:
+    """Raises the DataError that says where in the file the bad byte is."""
+    try:
+        return decode(read_bytes(path))[0]
+    except NotUtf8Error as error:
+        raise DataError(path, str(error)) from error
 
 
 def _object(line: str) -> dict[str, Any]:

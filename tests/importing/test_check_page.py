@@ -76,7 +76,15 @@ def test_a_passage_measures_as_the_ruler_of_its_document_says(unit: Unit, text: 
     assert (found == exact) if exact <= most else (found > most)
 
 
-def test_a_long_passage_is_read_no_further_than_it_matters() -> None:
+def test_a_passage_of_few_words_in_much_white_space_is_read_until_it_is_measured() -> None:
+    text = ("a" + " " * 300) * 8 + "b"
+    assert units_up_to(WordUnit(), text, 5) > 5
+    assert units_up_to(WordUnit(), text, 9) == 9
+    assert units_up_to(WordUnit(), text, 5, 0, 302) == 2
+
+
+@pytest.mark.parametrize("part", ["x", "x" + " " * 40])
+def test_a_long_passage_is_read_no_further_than_it_matters(part: str) -> None:
     read: list[int] = []
 
     class Spy:
@@ -84,10 +92,10 @@ def test_a_long_passage_is_read_no_further_than_it_matters() -> None:
 
         def measure(self, text: str) -> Any:
             read.append(len(text))
-            return CharUnit().measure(text)
+            return (CharUnit() if part == "x" else WordUnit()).measure(text)
 
-    assert units_up_to(Spy(), "x" * 1_000_000, 64) > 64
-    assert max(read) < 3_000
+    assert units_up_to(Spy(), part * 100_000, 64) > 64
+    assert sum(read) < 16_000
 
 
 def test_copies_count_as_the_label_does() -> None:

@@ -69,7 +69,7 @@ def _too_long(length: int | None, size: int) -> bool:
 
 def shortest_stretches(answer: Answer) -> list[Span]:
     """The shortest stretches of one document that hold a place of every piece, shortest first, eight at most; none where no document has all."""
-    places = [sorted({it.span}) for it in answer.evidence]
+    places = [sorted({it.span, *it.copies}) for it in answer.evidence]
     common = set.intersection(*({place.doc for place in found} for found in places))
     found = [stretch for doc in common for stretch in _stretches([[it for it in options if it.doc == doc] for options in places])]
     return sorted(found, key=lambda it: (it.end - it.start, it))[:_TRIED]
