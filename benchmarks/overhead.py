@@ -51,7 +51,7 @@ def plans(corpus: Path, outputs: Path, *extra: str) -> list[Planned]:
 def sweep(found: list[Planned], outputs: Path, *, report: bool = True) -> float:
     began = time.perf_counter()
     tracker, console = MlflowTracker(str(outputs)), SweepConsole("complete_within_2048")
-    session = Session(outputs, tracker, console, Select(), False, "overhead", "overhead", report)
+    session = Session(outputs, tracker, console, Select(), False, "overhead", "chunk-sweep run", report)
     session.run(found)
     return time.perf_counter() - began
 

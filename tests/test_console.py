@@ -15,7 +15,7 @@ from front_cases import QUICK, call, write_corpus
 from test_sweep import hits, made_up, summed
 
 from harness.course import Course, Failure, Impossible
-from harness.hydra_front.console import SweepConsole, print_summary
+from harness.hydra_front.console import SweepConsole, fitting, print_summary
 from harness.report.tables import COLUMNS, headings, leaderboard, markdown, number
 from harness.report.verdict import course, duration, note, result_sections, sections
 from harness.sweep import Summary
@@ -159,7 +159,7 @@ def test_against_the_usual_default(ours: int, theirs: int, told: str) -> None:
 
 def test_without_the_usual_default_nothing_is_claimed() -> None:
     said = verdict(summed(made_up(hits(40), size=64), made_up(hits(2), size=128)))
-    assert "The usual default (recursive, 512 tokens, 10%) is not in this grid" in said
+    assert "The usual default (recursive, 512 tokens, 10%) is not among these cells" in said
     said = verdict(summed(made_up(hits(40), size=512, overlap=51, typed="10%"), made_up(hits(2), size=128)))
     assert "The named cell is the usual default (recursive, 512 tokens, 10%) itself." in said
 
@@ -250,3 +250,12 @@ def test_the_note_is_markdown() -> None:
     assert "separators=a\\|b" in text
     assert "- 2 ran" in text
     assert markdown(["a"], [["b"]]) == "| a |\n| --- |\n| b |"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 133])
+def test_a_narrow_terminal_keeps_the_mark_and_what_chooses(width: int) -> None:
+    rows = [headings(), *leaderboard(summed(made_up(hits(70), size=128), made_up(hits(20), size=64)))]
+    shown = fitting(rows, width)
+    assert shown[:2] == [0, 1]
+    assert (4 in shown) == (width >= 80), "the metric that chooses is the first to have room"
+    assert sum(max(len(row[place]) for row in rows) + 2 for place in shown) <= max(width, 50)

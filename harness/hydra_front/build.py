@@ -106,13 +106,19 @@ def build_part(kind: str, node: DictConfig, **handed: Any) -> Any:
         cause = error.__cause__
         if isinstance(cause, HarnessError):
             raise cause from None
-        reason = str(cause or error).strip().splitlines()[0]
-        raise ConfigError(kind, node.get("_target_"), f"can't be built: {reason}") from error
+        raise ConfigError(kind, node.get("_target_"), f"can't be built: {_reason(cause or error)}") from error
     except MissingMandatoryValue as error:
         missing = next((str(name) for name, value in node.items_ex(resolve=False) if value == "???"), "a value")
         raise CommandLineError(f"{kind}.{missing} must be given: '{kind}.{missing}=\"…\"'") from error
     except OmegaConfBaseException as error:
         raise ConfigError(kind, node.get("_target_"), str(error).splitlines()[0]) from error
+
+
+def _reason(error: BaseException) -> str:
+    """Hydra's first line, and where that only announces the next, this too; a module of one's own is found from the current folder by python -m."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [type(error).__name__])[0]
+    return f"{told} (python -m harness … finds modules in the current folder)" if "No module named" in str(error) else told
 
 
 def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop, extras: str = "") -> Planned | Impossible:

@@ -20,6 +20,8 @@ from harness.types import Cell, CellResult
 log = logging.getLogger(__name__)
 _UNBOUNDED = 10_000
 """Columns where nobody watches: no cell of the table is cut in a file or a pipe."""
+_BY_WEIGHT = (4, 2, 7, 5, 8, 3, 9, 6)
+"""The columns behind mark and cell, those first that a narrow terminal should show."""
 
 
 class SweepConsole:
@@ -111,15 +113,31 @@ def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> Non
         table = Table(
             title=title, title_justify="left", box=None, padding=(0, 1), header_style="bold", caption=_caption(summary), caption_justify="left"
         )
-        for place, heading in enumerate(headings()):
-            table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=True)
-        for row in leaderboard(summary):
-            table.add_row(*row)
+        rows = leaderboard(summary)
+        shown = fitting([headings(), *rows], out.width)
+        for place in shown:
+            table.add_column(headings()[place], justify="left" if place < 2 else "right", no_wrap=place != 1, overflow="fold")
+        for row in rows:
+            table.add_row(*(row[place] for place in shown))
         out.print(table, markup=False)
+        if hidden := len(headings()) - len(shown):
+            out.print(f"{hidden} columns have no room in this terminal; leaderboard.csv has all", markup=False)
     for part in parts:
         out.print(f"\n{part.title}", style="bold", markup=False)
         for line in part.lines:
             out.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The columns that a terminal of this width has room for: the mark and the cell always, then as many as fit, the first ones first."""
+    widths = [max(len(row[place]) for row in rows) + 2 for place in range(len(rows[0]))]
+    kept = [0, 1]
+    left = width - widths[0] - widths[1]
+    for place in _BY_WEIGHT:
+        if widths[place] <= left:
+            kept.append(place)
+            left -= widths[place]
+    return sorted(kept)
 
 
 def _caption(summary: Summary) -> str:

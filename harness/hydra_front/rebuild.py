@@ -53,8 +53,10 @@ def load(path: str | Path) -> Splitter:
 
     Raises DataError where the file can't be read, ConfigError where it describes no strategy.
     """
+    place = Path(path).expanduser()
+    place = place / "winner.yaml" if place.is_dir() else place
     try:
-        raw = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+        raw = yaml.safe_load(place.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(path, f"can't be read as a winner.yaml ({str(error).splitlines()[0]})") from error
     if not isinstance(raw, dict) or not {"strategy", "embedder", "size", "overlap", "unit"} <= raw.keys():

@@ -79,7 +79,7 @@ class Session:
                     runner.finish(self._outcome(folder, summary, run), run)
                 write_json(folder / "sweep.json", self._record(info, summary, run, tracker))
             (folder / RUNNING).unlink(missing_ok=True)
-        print_summary(summary, sections(summary, run, self._next_steps(folder)), f"{corpus.name}: {len(summary.standings)} cells")
+        print_summary(summary, sections(summary, run, self._next_steps(folder, run)), f"{corpus.name}: {len(summary.standings)} cells")
         values = {item.result.key: item.value for item in summary.standings}
         return values, STOPPED if run.stopped else 1 if run.failures else 0
 
@@ -143,16 +143,19 @@ class Session:
             "untracked": bool(run.warnings),
         }
 
-    def _next_steps(self, folder: Path) -> list[str]:
+    def _next_steps(self, folder: Path, run: Course) -> list[str]:
         page = (folder / REPORT).exists()
-        steps = [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"] if page else []
+        steps = ["The same command goes on where this was stopped; what stands above is of the cells that were reached."] if run.stopped else []
+        steps += [f"{folder}/sweep.log says where each failing cell failed."] if run.failures else []
+        steps += [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"] if page else []
         if not page:
-            steps.append(f"Everything that was measured: {folder}/leaderboard.csv and verdict.md")
+            table = "leaderboard.csv and " if (folder / "leaderboard.csv").exists() else ""
+            steps.append(f"Everything that was measured: {folder}/{table}verdict.md")
         if (folder / "winner.yaml").exists():
             steps.append(f"The named cell again: chunk-sweep run --config-dir {folder} --config-name winner")
         place = self.tracker.where()
         if place.get("tracker") == "mlflow":
-            steps.append(f"In MLflow: make ui (or: mlflow ui --backend-store-uri {place['uri']})")
+            steps.append(f"In MLflow: mlflow ui --backend-store-uri {place['uri']} (in a clone of the project: make ui)")
         return [*steps, f"Again, without running anything: chunk-sweep report {folder.name} --outputs {self.outputs}"]
 
 

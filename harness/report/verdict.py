@@ -13,6 +13,8 @@ from harness.sweep import Standing, Summary
 
 _NAMED = 6
 _WORTH_NAMING = 0.05
+_WHOLE = 1.1
+"""Shares are estimates, corrected for chance one by one; where they come to more than this, cells are missing from the grid and nothing is said."""
 _WORTH_TELLING = 0.05
 """How far behind the best a tied cell may be before that is said."""
 
@@ -181,7 +183,7 @@ def _corrected(summary: Summary) -> list[str]:
             f"(95% {low} to {high}) of {summary.select.metric}, not {number(found.apparent, 3)}."
         )
     shares = [(term.share, term.name) for term in summary.effects.terms if term.share >= _WORTH_NAMING] if summary.effects else []
-    if shares:
+    if shares and sum(share for share, _ in shares) <= _WHOLE:
         told = ", ".join(f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
         lines.append(f"What the spread between the cells is due to: {told}.")
     return lines
@@ -190,7 +192,7 @@ def _corrected(summary: Summary) -> list[str]:
 def _against_baseline(summary: Summary) -> list[str]:
     name = str(summary.select.baseline)
     if summary.baseline is None:
-        return [f"{name[0].upper()}{name[1:]} is not in this grid, so nothing is said against it."]
+        return [f"{name[0].upper()}{name[1:]} is not among these cells, so nothing is said against it."]
     if summary.baseline_gap is None:
         return [f"The named cell is {name} itself."]
     gap = summary.baseline_gap

@@ -220,7 +220,15 @@ def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
     drawn = np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
     mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
     error = _ratio(np.sqrt(squared_errors(weighted - np.nan_to_num(mean) * share, sampler)), share.sum(axis=0))
-    return np.asarray(mean + (drawn - mean) * np.fmin(_ratio(error, np.nanstd(drawn, axis=0)), 1.0), dtype=np.float64)
+    return np.asarray(mean + (drawn - mean) * np.fmin(_ratio(error, _spread(drawn)), 1.0), dtype=np.float64)
+
+
+def _spread(drawn: Floats | Counts) -> Floats:
+    """Standard deviation of each column over what is defined in it; NaN where nothing is."""
+    defined = ~np.isnan(drawn)
+    count = defined.sum(axis=0).astype(np.float64)
+    gaps = np.where(defined, drawn - _ratio(np.where(defined, drawn, 0.0).sum(axis=0, dtype=np.float64), count), 0.0)
+    return np.sqrt(_ratio((gaps**2).sum(axis=0), count))
 
 
 def squared_errors(deviations: Floats, sampler: Resampler) -> Floats:

@@ -150,7 +150,7 @@ def test_pieces_without_roles_are_counted() -> None:
     told = said(corpus, chunks_of([(0, 0, AT), (0, AT, LAST)]), [0, 1])
     assert (
         told
-        == "Assembled from chunk 0 (1st passage, ranked 1st) and chunk 1 (2nd passage, ranked 2nd); no single chunk holds all 2 pieces of the answer."
+        == "Assembled from chunk 0 (1st passage, ranked 1st) and chunk 1 (2nd passage, ranked 2nd); no single chunk holds both pieces of the answer."
     )
 
 

@@ -130,3 +130,12 @@ def test_documents_of_questions_come_from_labels_or_filters():
 def test_no_questions_give_no_interval():
     found = intervals(np.zeros((0, 2)), alone(0))
     assert np.isnan([found.mean, found.low, found.high]).all()
+
+
+def test_a_column_that_is_defined_nowhere_says_nothing_on_two_ways_of_clusters():
+    """pytest makes an error of the warning that NumPy used to give here."""
+    values = np.random.default_rng(5).random((60, 2))
+    values[:, 1] = np.nan
+    found = intervals(values, Resampler((np.repeat(np.arange(12), 5), np.tile(np.arange(5), 12)), 200))
+    assert found.low[0] < found.mean[0] < found.high[0]
+    assert np.isnan([found.low[1], found.high[1], found.mean[1]]).all()

@@ -11,7 +11,7 @@ from harness.cli.options import Options, with_outputs
 from harness.errors import CommandLineError
 from harness.evaluation import Scoring
 from harness.hydra_front.console import print_summary
-from harness.report.verdict import result_sections
+from harness.report.verdict import Section, result_sections
 from harness.summary import Baseline
 from harness.sweep import Select, summarise
 
@@ -33,7 +33,11 @@ def main(arguments: Sequence[str]) -> int:
     found = results.cells(options.outputs, stored)
     scoring = found[0].cell.config["scoring"] if found else {"resamples": 2000, "seed": 0}
     summary = summarise(found, _select(options, stored), Scoring(scoring["resamples"], scoring["seed"]))
-    print_summary(summary, result_sections(summary), f"{stored.name}: {len(summary.standings)} cells")
+    parts = result_sections(summary)
+    if (status := stored.record.get("status")) in ("stopped", "failed"):
+        told = f"This sweep {'was stopped' if status == 'stopped' else 'had failing cells'}: not every cell of its grid is here."
+        parts = [Section("Cells", (f"{told} The same command goes on with it: {stored.record.get('command', '')}",)), *parts]
+    print_summary(summary, parts, f"{stored.name}: {len(summary.standings)} cells")
     return 0
 
 

@@ -162,7 +162,7 @@ def _bound(found: Reach, size: int) -> str:
 
 def _sure(facts: Facts) -> Section:
     found = facts.power
-    clear = f"a difference of {found.smallest:.3f} or more" if np.isfinite(found.smallest) else "none: there are too few questions"
+    clear = f"a difference of {found.smallest:.3f} or more" if found.smallest <= 1 else "none: there are too few questions"
     needed = f"{found.needed:,}" if found.needed is not None else "-"
     rows = (
         ("two cells can be told apart by", f"{clear} (4 times in 5, if they disagree on {DISAGREE:.0%} of the questions; a whole sweep needs more)"),

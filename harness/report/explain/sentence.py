@@ -147,7 +147,7 @@ class _Teller:
         roles = [piece.evidence.role for piece in answer]
         if len(answer) == 2 and all(roles) and roles[0] != roles[1]:
             return f"both {roles[0]} and {roles[1]}"
-        return "the whole answer" if len(answer) == 1 else f"all {len(answer)} pieces of the answer"
+        return "the whole answer" if len(answer) == 1 else f"{'both' if len(answer) == 2 else f'all {len(answer)}'} pieces of the answer"
 
     def _whole_answer(self) -> Sequence[PieceView]:
         held = [answer for answer in self.view.answers if self.view.whole and all(self.view.whole[0] in piece.held for piece in answer)]

@@ -51,8 +51,12 @@ def explain_text(explanation: Explanation, *, plain: bool = False) -> str:
 def lexical_sentence(found: Lexical) -> str:
     """Whether a search by words alone would have found the answer."""
     if found.rank is None:
-        return "Search by words (BM25): no chunk holds any of the answer." if found.what else "Search by words (BM25): there is no answer to find."
-    would = "it would have been found" if found.found else f"not among its first {TOP}"
+        return (
+            "Search by words (BM25): no chunk holds any piece of the answer whole."
+            if found.what
+            else "Search by words (BM25): there is no answer to find."
+        )
+    would = "among its first 5" if found.found else f"not among its first {TOP}"
     return f"Search by words (BM25) ranks chunk {found.chunk}, its best that holds {found.what}, {ordinal(found.rank)}: {would}."
 
 

@@ -19,8 +19,8 @@ const chunkSweepPanel = (() => {
     return `${number.toLocaleString("en")}${ending}`;
   };
   const lexical = ([, , , , what, rank, chunk]) => {
-    if (rank === null) return what ? "Search by words (BM25): no chunk holds any of the answer." : "Search by words (BM25): there is no answer to find.";
-    return `Search by words (BM25) ranks chunk ${chunk}, its best that holds ${what}, ${ordinal(rank)}: ${rank <= 5 ? "it would have been found" : "not among its first 5"}.`;
+    if (rank === null) return what ? "Search by words (BM25): no chunk holds any piece of the answer whole." : "Search by words (BM25): there is no answer to find.";
+    return `Search by words (BM25) ranks chunk ${chunk}, its best that holds ${what}, ${ordinal(rank)}: ${rank <= 5 ? "among its first 5" : "not among its first 5"}.`;
   };
   const tokens = (read) => (read === null ? "" : read < 0 ? "never complete within the largest budget" : `complete after ${read.toLocaleString("en")} tokens`);
   const line = (...parts) => {
