@@ -121,7 +121,7 @@ class Runner:
         self._tell(lambda: self.tracker.cell_started(plan.cell, plan.key), run)
         try:
             result = self._compute(plan)
-        except Exception as error:  # noqa: BLE001  whatever a part raises, the other cells go on and this one is marked
+        except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a part raises, the other cells go on and this one is marked
             self._fail(plan, error, run)
         else:
             run.ran.append(plan.key)
@@ -132,9 +132,9 @@ class Runner:
         self._tell(lambda: self.tracker.cell_finished(result, self.cell_folder(result.key)), run)
         self.listener.cell_finished(result, reused)
 
-    def _fail(self, plan: Planned, error: Exception, run: Course) -> None:
+    def _fail(self, plan: Planned, error: BaseException, run: Course) -> None:
         said = [] if isinstance(error, HarnessError) else [type(error).__name__]
-        problem = ": ".join([*said, *str(error).strip().splitlines()[:1]])
+        problem = _printable(": ".join([*said, *str(error).strip().splitlines()[:1]]))
         failure = Failure(plan.cell, problem, isinstance(error, HarnessError))
         run.failures.append(failure)
         self.note_failure(plan.cell, error)
@@ -170,6 +170,11 @@ class Runner:
                 self.listener.warn(line)
             return False
         return True
+
+
+def _printable(text: str) -> str:
+    """What others say may hold anything; a terminal obeys some of it."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
 def corpus_facts(corpus: Corpus) -> Mapping[str, Any]:

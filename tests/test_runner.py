@@ -222,9 +222,11 @@ class Sinking:
         (ValueError("the hull leaks"), "ValueError: the hull leaks"),
         (RuntimeError(), "RuntimeError"),
         (MemoryError(), "MemoryError"),
+        (SystemExit(0), "SystemExit: 0"),
+        (ValueError("\x1b[31mred"), "ValueError: \ufffd[31mred"),
     ],
 )
-def test_a_failing_cell_does_not_stop_the_others(corpus: Corpus, tmp_path: Path, error: Exception, told: str) -> None:
+def test_a_failing_cell_does_not_stop_the_others(corpus: Corpus, tmp_path: Path, error: BaseException, told: str) -> None:
     plans: list[Any] = [planned(experiment_on(corpus, FixedChunker(9))), planned(experiment_on(corpus, Sinking(error)))]
     plans += [planned(experiment_on(corpus, FixedChunker(11))), Impossible(plans[0].cell, "overlap=9: too large")]
     heard = Heard()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harness.chunking.alignment import Reach
 from harness.chunking.base import is_whole
-from harness.chunking.external import Cut, ExternalChunker
+from harness.chunking.external import Cut, ExternalChunker, listed
 from harness.chunking.imported import parameters_of
 from harness.errors import ConfigError, PartError
 from harness.units.base import Ruler
@@ -47,12 +47,14 @@ class CallableChunker(ExternalChunker):
         if unknown := self.options.keys() - taken:
             raise ConfigError(f"strategy.options.{min(unknown)}", self.options[min(unknown)], f"{self.path} takes {', '.join(sorted(taken))}")
         values: dict[str, Any] = {name: value for name, value in offered.items() if name in taken} | dict(self.options)
-        return lambda text: self._checked(list(function(text, **values)), len(text))
+        return lambda text: self._checked(function(text, **values), len(text))
 
-    def _checked(self, given: Sequence[Any], length: int) -> Cut:
+    def _checked(self, found: Any, length: int) -> Cut:
+        given = listed(self.path, found)
         if all(isinstance(item, str) for item in given):
             return given
         for item in given:
-            if isinstance(item, str) or len(item) != 2 or not all(is_whole(place) for place in item) or not 0 <= item[0] <= item[1] <= length:
+            pair = isinstance(item, tuple | list) and len(item) == 2 and all(is_whole(place) for place in item)
+            if not (pair and 0 <= item[0] <= item[1] <= length):
                 raise PartError(f"{self.path} gave {item!r}: all strings, or all (start, end) with 0 <= start <= end <= {length}, would do")
         return [(start, end) for start, end in given]

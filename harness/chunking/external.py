@@ -14,7 +14,7 @@ See harness/chunking/alignment.py for how strings are placed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -33,6 +33,15 @@ from harness.units.codepoints import code_points, well_formed, white_mask
 _SHOWN = 80
 
 Cut = Sequence[str] | Sequence[tuple[int, int]]
+
+
+def listed(name: str, found: object) -> list[Any]:
+    """What a splitter gave, as a list. Raises PartError for a text by itself (one chunk a character, it would be) and what can't be gone through."""
+    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+        raise PartError(f"{name} gave {type(found).__name__} where a list of strings or of (start, end) pairs would do")
+    return list(found)
+
+
 """What a splitter gave: texts, or spans that are known to be true."""
 
 

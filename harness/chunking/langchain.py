@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from harness.chunking.external import Cut, ExternalChunker
+from harness.chunking.external import Cut, ExternalChunker, listed
 from harness.chunking.imported import parameters_of
 from harness.errors import ConfigError
 from harness.units import TiktokenUnit
@@ -42,7 +42,7 @@ class LangChainChunker(ExternalChunker):
             raise ConfigError(self.key, self.splitter, "makes nothing with a method split_text")
 
         def cut(text: str) -> Cut:
-            return [item if isinstance(item, str) else item.page_content for item in splitter.split_text(text)]
+            return [item if isinstance(item, str) else item.page_content for item in listed(self.splitter, splitter.split_text(text))]
 
         return cut
 

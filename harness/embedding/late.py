@@ -50,7 +50,8 @@ class LateEmbedder:
             raise ConfigError("embedder.pooling", "late", f"{self.name} {how}; a model that pools by the mean would do (minilm, e5), or own")
         if length is None:
             raise ConfigError("embedder.max_length", None, "late pooling needs the length of a window; 512 would do")
-        if not 0 <= self.overlap <= length // 2:
+        given: object = self.overlap  # from a YAML it may be anything
+        if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= length // 2:
             raise ConfigError("embedder.late_overlap", self.overlap, f"a whole number of tokens from 0 to {length // 2} would do")
 
     @property

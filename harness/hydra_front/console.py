@@ -29,7 +29,7 @@ class SweepConsole:
 
     def __init__(self, metric: str) -> None:
         self._metric = metric
-        self._err = Console(stderr=True, highlight=False)
+        self._err = Console(stderr=True, highlight=False, emoji=False)
         self._bars: Progress | None = None
         self._sweep: TaskID | None = None
         self._cell: TaskID | None = None
@@ -106,9 +106,9 @@ class SweepConsole:
 
 def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> None:
     """The leaderboard and the verdict."""
-    out = Console(highlight=False)
+    out = Console(highlight=False, emoji=False)
     if not out.is_terminal:
-        out = Console(highlight=False, width=_UNBOUNDED)
+        out = Console(highlight=False, emoji=False, width=_UNBOUNDED)
     if summary.standings:
         table = Table(
             title=title, title_justify="left", box=None, padding=(0, 1), header_style="bold", caption=_caption(summary), caption_justify="left"

@@ -18,7 +18,7 @@ from harness.chunking import chunk_documents
 from harness.chunking.alignment import align
 from harness.chunking.callable import CallableChunker
 from harness.chunking.chonkie import ChonkieChunker, steps_tokenizer
-from harness.chunking.external import ExternalChunker
+from harness.chunking.external import ExternalChunker, listed
 from harness.chunking.imported import counter, parameters_of
 from harness.chunking.langchain import LangChainChunker
 from harness.chunking.llama_index import LlamaIndexChunker
@@ -324,3 +324,10 @@ def test_nothing_is_said_on_the_console(capfd: pytest.CaptureFixture[str]) -> No
         chunker = make()
         chunker.split(unique_words(), chunker.counted.measure(unique_words()))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("found", ["one text", b"bytes", {"a": 1}, None, 7])
+def test_what_is_no_list_of_chunks_is_refused(found: object) -> None:
+    with pytest.raises(PartError, match="where a list of strings or of"):
+        listed("mine:split", found)
+    assert listed("mine:split", (text for text in ("a", "b"))) == ["a", "b"]

@@ -15,7 +15,7 @@ from harness.importing.base import Progress, silent
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """A `Progress` that draws one bar for what is being done now."""
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, emoji=False)
     if not console.is_terminal:
         yield silent
         return
