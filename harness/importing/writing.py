@@ -6,6 +6,7 @@ disagrees with its document leaves a corpus that looks finished.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -23,7 +24,18 @@ from harness.importing.rows import document_row, json_line, question_row
 from harness.types import Corpus, Document
 
 REPORT = "import_report.json"
-_OURS = {"corpus.jsonl", "documents", "metadata.jsonl", "questions.jsonl", "questions.jsonl.orig", "unplaced.jsonl", REPORT, "import_report.md"}
+_SUMS = "SHA256SUMS"
+_OURS = {
+    "corpus.jsonl",
+    "documents",
+    "metadata.jsonl",
+    "questions.jsonl",
+    "questions.jsonl.orig",
+    "unplaced.jsonl",
+    REPORT,
+    "import_report.md",
+    _SUMS,
+}
 
 
 def check_target(folder: Path, *, overwrite: bool = False) -> None:
@@ -46,6 +58,14 @@ def check_target(folder: Path, *, overwrite: bool = False) -> None:
     if foreign or REPORT not in found:
         missing = f"it holds {excerpt(foreign[0])}, which no import wrote" if foreign else f"it has no {REPORT}"
         raise ConfigError("--to", folder, f"--overwrite replaces only what an import wrote, and {missing}; name another folder")
+    if not (folder / _SUMS).is_file() or (folder / _SUMS).read_text(encoding="utf-8") != _sums(folder):
+        raise ConfigError("--to", folder, "was changed after it was imported, and --overwrite would lose that; name another folder")
+
+
+def _sums(folder: Path) -> str:
+    """A digest of every file, as sha256sum has them, so that labels which a person mended are noticed."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _SUMS)
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n" for path in files)
 
 
 def write_corpus(imported: Imported, folder: Path, *, overwrite: bool = False, files: bool = False) -> Corpus:
@@ -63,6 +83,7 @@ def write_corpus(imported: Imported, folder: Path, *, overwrite: bool = False, f
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             corpus = _drafted(imported, draft, folder, files)
+            (draft / _SUMS).write_text(_sums(draft), encoding="utf-8")
             _replace(draft, folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
