@@ -199,6 +199,16 @@ def test_a_corpus_is_written_that_loads(name: str, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_a_person_changed_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    imported_by(COMMANDS["csv"], capsys)
+    mended = Path("out/questions.jsonl").read_text(encoding="utf-8") + "\n"
+    Path("out/questions.jsonl").write_text(mended, encoding="utf-8")
+    assert main(["data", "import", *COMMANDS["csv"].split(), "--to", "out", "--overwrite"]) == 2
+    assert "was changed after it was imported" in capsys.readouterr().err
+    assert Path("out/questions.jsonl").read_text(encoding="utf-8") == mended
+
+
+@pytest.mark.usefixtures("folder")
 def test_the_three_tables_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     found = {imported_by(COMMANDS[name], capsys, name)[0].questions_digest for name in ("csv", "xlsx", "jsonl")}
     assert len(found) == 1
