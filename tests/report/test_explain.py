@@ -13,10 +13,10 @@ from report_toys import chunks_of, corpus_of, explained, ranked
 
 from harness.errors import StoreError
 from harness.report.explain import Explainer, Explanation, explain, explain_text
-from harness.report.explain.sections import headings_of
+from harness.report.explain.sections import Outlines
 from harness.report.explain.words import telling, words
 from harness.report.material import CellMaterial, Material
-from harness.types import Corpus
+from harness.types import Corpus, Document
 
 PARKING = """# Parking
 
@@ -94,12 +94,12 @@ def test_a_document_commands_no_terminal() -> None:
 
 def test_headings_above_a_place() -> None:
     text = "front\n\n# One #\n\na\n\nTwo\n---\n\nb\n\n### Three\nc\n\n# Four\nd\n```\n# not\n```\n"
-    found = headings_of(text)
-    assert found.above(0) == ()
-    assert found.above(text.index("# One")) == ("One",)
-    assert found.above(text.index("b\n")) == ("One", "Two")
-    assert found.above(text.index("c\n")) == ("One", "Two", "Three")
-    assert found.above(len(text)) == ("Four",)
+    found = Outlines([Document("doc.md", text)]).of(0)
+    assert found.path_at(0) == ()
+    assert found.path_at(text.index("# One")) == ("One",)
+    assert found.path_at(text.index("b\n")) == ("One", "Two")
+    assert found.path_at(text.index("c\n")) == ("One", "Two", "Three")
+    assert found.path_at(len(text)) == ("Four",)
 
 
 @pytest.mark.parametrize(

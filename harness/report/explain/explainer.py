@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.report.explain.reader import CellReader, PieceView, QuestionView
 from harness.report.explain.records import Boundary, Excerpt, Explanation, Hit, Lexical, Mark, Piece
-from harness.report.explain.sections import Outline
+from harness.report.explain.sections import Outlines
 from harness.report.explain.sentence import nearest, sentence
 from harness.report.explain.words import Vocabulary, shared, telling
 from harness.report.material import CellMaterial, Material
@@ -26,7 +26,7 @@ class Explainer:
 
     def __init__(self, material: Material) -> None:
         self.corpus, self.candidates = material.text(), material.candidates()
-        self.outline = Outline(self.corpus.documents)
+        self.outlines = Outlines(self.corpus.documents)
         self._readers: dict[str, CellReader] = {}
 
     @cached_property
@@ -76,7 +76,7 @@ class Explainer:
         doc, start, end = reader.bounds(span)
         document = self.corpus.documents[doc]
         holds = tuple(dict.fromkeys(piece.name for answer in view.answers for piece in answer if span in piece.held))
-        section, common = self.outline.of(doc).above(start), shared(asking, document.text[start:end])
+        section, common = self.outlines.of(doc).path_at(start), shared(asking, document.text[start:end])
         return Hit(rank, view.chunk[rank - 1], view.score[rank - 1], doc, document.id, start, end, section, holds, common)
 
     def _excerpts(self, reader: CellReader, view: QuestionView) -> list[Excerpt]:

@@ -126,8 +126,8 @@ class _Shelf:
         return {int(chunks.doc[ranking.chunk[low]])} if high > low else set()
 
     def _document(self, number: int) -> Markup:
-        headings = self.explainer.outline.of(number)
-        heads = [[start, level, title] for start, level, title in zip(headings.start.tolist(), headings.level, headings.title, strict=True)]
+        outline = self.explainer.outlines.of(number)
+        heads = [[start, level, title] for start, level, title in zip(outline.start.tolist(), outline.level.tolist(), outline.titles, strict=True)]
         return block({"text": self.corpus.documents[number].text, "heads": heads})
 
     def _cells(self, chosen: Sequence[int], first: Sequence[rows.Row], left: int) -> Iterable[tuple[CellMaterial, Markup]]:
