@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,14 @@ from harness.corpus.documents import read_documents
 from harness.corpus.jsonl import Record, read_records
 from harness.corpus.places import Library, Mismatch
 from harness.corpus.questions import EvidenceLabel, read_questions
-from harness.errors import StoreError
+from harness.corpus.reading import read_bytes
 from harness.importing.base import Progress, silent
 from harness.importing.differing import inline_diff
 from harness.importing.matching import Needle
 from harness.importing.naming import Names
 from harness.importing.quotes import THRESHOLD, Located, all_places, locate
 from harness.importing.rows import json_line
+from harness.tracking.files import write_bytes
 from harness.types import Document
 
 KEPT = "questions.jsonl.orig"
@@ -98,16 +98,10 @@ def _fixed(it: _Broken, found: Located | None, documents: Sequence[Document], wa
 
 
 def _write(path: Path, records: Sequence[Record]) -> None:
-    kept, draft = path.with_name(KEPT), path.with_name(".questions.jsonl.draft")
-    try:
-        draft.write_bytes(b"".join(json_line(record.values, path) for record in records))
-        if not kept.exists():
-            kept.write_bytes(path.read_bytes())
-        os.replace(draft, path)
-    except OSError as error:
-        raise StoreError(f"{path}: can't be written ({error.strerror or error})") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    kept, mended = path.with_name(KEPT), b"".join(json_line(record.values, path) for record in records)
+    if not kept.exists():
+        write_bytes(kept, read_bytes(path))
+    write_bytes(path, mended)
 
 
 def fix_lines(fixes: Sequence[Fix]) -> list[str]:

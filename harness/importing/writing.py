@@ -6,9 +6,6 @@ disagrees with its document leaves a corpus that looks finished.
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -17,14 +14,14 @@ from harness.corpus.folder import load_folder
 from harness.corpus.problems import Problems, excerpt
 from harness.corpus.questions import QuestionLabel
 from harness.corpus.shapes import id_faults
-from harness.errors import ConfigError, DataError, LabelError, StoreError
+from harness.errors import ConfigError, DataError, LabelError
 from harness.importing.base import Imported
 from harness.importing.report import report_json, report_markdown
 from harness.importing.rows import document_row, json_line, question_row
+from harness.tracking.files import SUMS, sealed, whole_folder
 from harness.types import Corpus, Document
 
 REPORT = "import_report.json"
-_SUMS = "SHA256SUMS"
 _OURS = {
     "corpus.jsonl",
     "documents",
@@ -34,7 +31,7 @@ _OURS = {
     "unplaced.jsonl",
     REPORT,
     "import_report.md",
-    _SUMS,
+    SUMS,
 }
 
 
@@ -58,14 +55,8 @@ def check_target(folder: Path, *, overwrite: bool = False) -> None:
     if foreign or REPORT not in found:
         missing = f"it holds {excerpt(foreign[0])}, which no import wrote" if foreign else f"it has no {REPORT}"
         raise ConfigError("--to", folder, f"--overwrite replaces only what an import wrote, and {missing}; name another folder")
-    if not (folder / _SUMS).is_file() or (folder / _SUMS).read_text(encoding="utf-8") != _sums(folder):
+    if not sealed(folder):
         raise ConfigError("--to", folder, "was changed after it was imported, and --overwrite would lose that; name another folder")
-
-
-def _sums(folder: Path) -> str:
-    """A digest of every file, as sha256sum has them, so that labels which a person mended are noticed."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _SUMS)
-    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n" for path in files)
 
 
 def write_corpus(imported: Imported, folder: Path, *, overwrite: bool = False, files: bool = False) -> Corpus:
@@ -78,17 +69,8 @@ def write_corpus(imported: Imported, folder: Path, *, overwrite: bool = False, f
     """
     check_target(folder, overwrite=overwrite)
     verify(imported, folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
-            corpus = _drafted(imported, draft, folder, files)
-            (draft / _SUMS).write_text(_sums(draft), encoding="utf-8")
-            _replace(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: can't be written ({error.strerror or error})") from error
+    with whole_folder(folder.absolute()) as draft:
+        corpus = _drafted(imported, draft, folder, files)
     return corpus
 
 
@@ -176,21 +158,3 @@ _UNFIT: tuple[tuple[Callable[[Document], bool], str], ...] = (
     (lambda document: document.text.startswith("\ufeff"), "begins with a byte order mark, which reading a file drops"),
     (lambda document: "\0" in document.text, "holds a NUL, so its file would be taken for binary"),
 )
-
-
-def _replace(draft: Path, folder: Path) -> None:
-    """Put the draft in its place; what was there goes only when the new one stands."""
-    draft.chmod(0o755)
-    if not folder.exists():
-        draft.rename(folder)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
-    folder.rename(aside / folder.name)
-    try:
-        draft.rename(folder)
-    except OSError:
-        (aside / folder.name).rename(folder)
-        raise
-    finally:
-        if folder.exists():
-            shutil.rmtree(aside, ignore_errors=True)

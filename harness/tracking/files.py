@@ -30,7 +30,8 @@ from harness.errors import StoreError
 from harness.types import Cell, CellResult
 
 SCHEMA_VERSION = 1
-_SUMS = "SHA256SUMS"
+SUMS = "SHA256SUMS"
+"""In every folder that `whole_folder` wrote: the checksum of every other file."""
 
 
 def folder_for(place: Path) -> Path:
@@ -49,10 +50,10 @@ def whole_folder(place: Path) -> Iterator[Path]:
     draft = folder_for(_beside(place))
     try:
         yield draft
-        (draft / _SUMS).write_text(_sums(draft), encoding="utf-8")
+        (draft / SUMS).write_text(_sums(draft), encoding="utf-8")
         _swap(draft, place)
     except OSError as error:
-        raise StoreError(f"{place}: can't write this result ({error.strerror})") from error
+        raise StoreError(f"{place}: can't be written ({error.strerror})") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -63,14 +64,14 @@ def _beside(place: Path) -> Path:
 
 
 def _sums(folder: Path) -> str:
-    files = sorted(path for path in folder.iterdir() if path.name != _SUMS)
-    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n" for path in files)
 
 
 def sealed(place: Path) -> bool:
     """Whether `place` is a folder that `whole_folder` wrote and that nobody altered since."""
     try:
-        return (place / _SUMS).read_bytes() == _sums(place).encode()
+        return (place / SUMS).read_bytes() == _sums(place).encode()
     except OSError:
         return False
 
@@ -84,6 +85,8 @@ def _swap(draft: Path, place: Path) -> None:
         os.replace(draft, place)
     except OSError:
         if not place.exists():
+            with suppress(FileNotFoundError):
+                os.replace(old, place)
             raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
@@ -91,9 +94,14 @@ def _swap(draft: Path, place: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` so that the file is the old one or the new one, never half of it."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same with bytes. Raises StoreError where the disk refuses."""
     draft = folder_for(path.parent) / _beside(path).name
     try:
-        draft.write_text(text, encoding="utf-8", newline="")
+        draft.write_bytes(content)
         os.replace(draft, path)
     except OSError as error:
         draft.unlink(missing_ok=True)

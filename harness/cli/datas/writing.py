@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness.errors import ConfigError, StoreError
+from harness.errors import ConfigError
+from harness.tracking.files import write_bytes
 
 
 def check_free(path: Path, *, replace: bool) -> Path:
@@ -20,12 +21,4 @@ def check_free(path: Path, *, replace: bool) -> Path:
 
 def write_new(path: Path, content: bytes, *, replace: bool) -> None:
     """Write `content`, making the folder. Raises ConfigError as `check_free`, StoreError where the disk refuses."""
-    path = check_free(path, replace=replace)
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(content)
-        os.replace(draft, path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise StoreError(f"{path}: can't be written ({error.strerror or error})") from error
+    write_bytes(check_free(path, replace=replace), content)
