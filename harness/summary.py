@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.choosing import Limit
 from harness.curves import Curves
@@ -41,6 +42,14 @@ class Select:
     alpha: float = 0.05
     baseline: Baseline = USUAL
     limits: tuple[Limit, ...] = ()
+
+
+def selected(record: Mapping[str, Any]) -> Select:
+    """How the winner of a stored sweep was chosen, from what sweep.json or MLflow says under `select`; the usual way where that says nothing."""
+    if not record:
+        return Select()
+    limits = tuple(Limit(metric, bound, at_most) for metric, bound, at_most in record.get("limits", []))
+    return Select(record["metric"], record["alpha"], Baseline(*record["baseline"]), limits)
 
 
 @dataclass(frozen=True, slots=True)

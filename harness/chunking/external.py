@@ -13,6 +13,7 @@ See harness/chunking/alignment.py for how strings are placed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ def listed(name: str, found: object) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class ExternalChunker:
+class ExternalChunker(ABC):
     """A splitter by dotted path, made with `options` and what it takes of size, overlap, unit and embedder.
 
     Where it takes no size or overlap, that is set to 0, so that cells that differ in it alone are equal. `unit` is what the splitter counts, by the
@@ -179,9 +180,9 @@ class ExternalChunker:
         """The names of what it takes."""
         return parameters_of(self._found())
 
+    @abstractmethod
     def _cutter(self) -> Callable[[str], Cut]:
         """The splitter, ready to be called with a text."""
-        raise NotImplementedError
 
     def _make(self, make: Callable[..., Any], offered: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Any:
         """Call `make` with what it takes of `offered`, and with the options; these must not name what comes from elsewhere."""

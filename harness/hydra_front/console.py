@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from harness.course import Failure
-from harness.report.tables import headings, leaderboard, number
+from harness.report.tables import COLUMNS, headings, leaderboard, number
 from harness.report.verdict import Section, duration
 from harness.sweep import Summary
 from harness.types import Cell, CellResult
@@ -20,8 +20,11 @@ from harness.types import Cell, CellResult
 log = logging.getLogger(__name__)
 _UNBOUNDED = 10_000
 """Columns where nobody watches: no cell of the table is cut in a file or a pipe."""
-_BY_WEIGHT = (4, 2, 7, 5, 8, 3, 9, 6)
-"""The columns behind mark and cell, those first that a narrow terminal should show."""
+
+
+def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """A console that shows what others wrote as it stands: no colours of its own, no :name: turned into an emoji."""
+    return Console(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
 class SweepConsole:
@@ -29,7 +32,7 @@ class SweepConsole:
 
     def __init__(self, metric: str) -> None:
         self._metric = metric
-        self._err = Console(stderr=True, highlight=False, emoji=False)
+        self._err = plain_console(stderr=True)
         self._bars: Progress | None = None
         self._sweep: TaskID | None = None
         self._cell: TaskID | None = None
@@ -106,9 +109,9 @@ class SweepConsole:
 
 def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> None:
     """The leaderboard and the verdict."""
-    out = Console(highlight=False, emoji=False)
+    out = plain_console()
     if not out.is_terminal:
-        out = Console(highlight=False, emoji=False, width=_UNBOUNDED)
+        out = plain_console(width=_UNBOUNDED)
     if summary.standings:
         table = Table(
             title=title, title_justify="left", box=None, padding=(0, 1), header_style="bold", caption=_caption(summary), caption_justify="left"
@@ -129,11 +132,11 @@ def print_summary(summary: Summary, parts: Sequence[Section], title: str) -> Non
 
 
 def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The columns that a terminal of this width has room for: the mark and the cell always, then as many as fit, the first ones first."""
+    """The columns that a terminal of this width has room for: the mark and the cell always, then as many as fit, the heaviest first."""
     widths = [max(len(row[place]) for row in rows) + 2 for place in range(len(rows[0]))]
     kept = [0, 1]
     left = width - widths[0] - widths[1]
-    for place in _BY_WEIGHT:
+    for place in sorted(range(2, len(widths)), key=lambda place: -COLUMNS[place - 2].weight):
         if widths[place] <= left:
             kept.append(place)
             left -= widths[place]

@@ -13,23 +13,25 @@ from harness.sweep import Standing, Summary
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How a metric stands in the table: its heading, digits after the point, whether its interval is shown."""
+    """How a metric stands in the table: its heading, digits after the point, whether its interval is shown. `weight`: where there is
+    room for few columns, the heaviest stay."""
 
     metric: str
     heading: str
     digits: int
     interval: bool = False
+    weight: int = 0
 
 
 COLUMNS = (
-    Column("answer_existence", "exists", 3),
-    Column("complete_at_5", "complete@5", 3, interval=True),
-    Column("complete_within_2048", "within 2048", 3, interval=True),
-    Column("half_answer_rate_at_5", "half@5", 3),
-    Column("discrimination", "discrim.", 2),
-    Column("chunk_tokens_mean", "tokens", 0),
-    Column("storage_ratio", "storage", 2),
-    Column("truncated_token_share", "cut off", 3),
+    Column("answer_existence", "exists", 3, weight=7),
+    Column("complete_at_5", "complete@5", 3, interval=True, weight=3),
+    Column("complete_within_2048", "within 2048", 3, interval=True, weight=8),
+    Column("half_answer_rate_at_5", "half@5", 3, weight=5),
+    Column("discrimination", "discrim.", 2, weight=1),
+    Column("chunk_tokens_mean", "tokens", 0, weight=6),
+    Column("storage_ratio", "storage", 2, weight=4),
+    Column("truncated_token_share", "cut off", 3, weight=2),
 )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
-from harness.choosing import Limit
 from harness.errors import ConfigError, StoreError
 from harness.evaluation import Scoring
 from harness.results.frames import cell_frame, question_frame
@@ -17,7 +16,7 @@ from harness.results.mlflow_source import Mlflow
 from harness.results.source import Entry, Source
 from harness.results.stored import Files
 from harness.results.texts import question_texts
-from harness.summary import Baseline
+from harness.summary import selected
 from harness.sweep import Select, Summary, summarise
 from harness.types import CellResult
 
@@ -148,8 +147,5 @@ def _named(results: Sequence[CellResult], word: str) -> CellResult:
 
 
 def _select(entry: Entry, metric: str | None) -> Select:
-    chosen = entry.record.get("select") or {}
-    if not chosen:
-        return Select(metric or Select().metric)
-    limits = tuple(Limit(name, bound, at_most) for name, bound, at_most in chosen.get("limits", []))
-    return Select(metric or chosen["metric"], chosen["alpha"], Baseline(*chosen["baseline"]), limits)
+    chosen = selected(entry.record.get("select") or {})
+    return replace(chosen, metric=metric or chosen.metric)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from harness.hydra_front.console import plain_console
 from harness.importing.base import Progress, silent
 
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """A `Progress` that draws one bar for what is being done now."""
-    console = Console(stderr=True, highlight=False, emoji=False)
+    console = plain_console(stderr=True)
     if not console.is_terminal:
         yield silent
         return

@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from harness.cli.options import Options
 from harness.corpus.folder import load_folder
 from harness.errors import ConfigError
+from harness.hydra_front.console import plain_console
 from harness.importing.showing import CONTEXT, question_of, show
 
 _DESCRIBE = """The question and its evidence in context. Evidence stands between « and », its role in front; on a terminal claims are green,
@@ -34,5 +33,5 @@ def main(arguments: Sequence[str]) -> int:
         raise ConfigError("--context", options.context, "0 or more")
     corpus = load_folder(options.folder, on_label_problem="warn")
     text = show(corpus, question_of(corpus, options.question), context=options.context)
-    Console(highlight=False, markup=False, emoji=False).print(text, soft_wrap=True, end="")
+    plain_console().print(text, soft_wrap=True, end="", markup=False)
     return 0

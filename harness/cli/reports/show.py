@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness import results
 from harness.choosing import Limit
@@ -12,7 +13,7 @@ from harness.errors import CommandLineError
 from harness.evaluation import Scoring
 from harness.hydra_front.console import print_summary
 from harness.report.verdict import Section, result_sections
-from harness.summary import Baseline
+from harness.summary import selected
 from harness.sweep import Select, summarise
 
 
@@ -42,10 +43,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _select(options: argparse.Namespace, stored: results.StoredSweep) -> Select:
-    chosen = stored.record["select"]
+    chosen = selected(stored.record["select"])
     asked = [*(_limit(word, at_most=True) for word in options.max), *(_limit(word, at_most=False) for word in options.min)]
-    kept = [Limit(metric, bound, at_most) for metric, bound, at_most in chosen.get("limits", [])]
-    return Select(options.metric or chosen["metric"], chosen["alpha"], Baseline(*chosen["baseline"]), tuple(asked or kept))
+    return replace(chosen, metric=options.metric or chosen.metric, limits=tuple(asked) or chosen.limits)
 
 
 def _limit(word: str, *, at_most: bool) -> Limit:
