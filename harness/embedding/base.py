@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -47,6 +48,40 @@ class Described(Protocol):
     def unit(self) -> Unit:
         """The embedder's own tokens as a unit."""
         ...
+
+
+class InFront(ABC):
+    """The description of an embedder that stands in front of another: that one's, where a subclass does not say otherwise."""
+
+    @property
+    @abstractmethod
+    def behind(self) -> Described:
+        """The other one."""
+
+    @property
+    def name(self) -> str:
+        """What a person types."""
+        return self.behind.name
+
+    @property
+    def identity(self) -> str:
+        """That of the one behind: what only stands in front changes no vector."""
+        return self.behind.identity
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self.behind.dim
+
+    @property
+    def limit(self) -> int:
+        """Content tokens that are read of a passage."""
+        return self.behind.limit
+
+    @property
+    def unit(self) -> Unit:
+        """The tokens of the one behind."""
+        return self.behind.unit
 
 
 class Embedder(Described, Protocol):

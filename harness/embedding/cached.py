@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.embedding.base import Kind, Progress
+from harness.embedding.base import Described, InFront, Kind, Progress
 from harness.embedding.reading import Encoder, NoStore, Store, embed_with
 from harness.types import Bools, Embedded, Vectors
-from harness.units.base import Unit
 
 _ENTRY_BYTES = 150
 _ROWS_AT_ONCE = 2048
@@ -86,7 +85,7 @@ class _Layers:
 
 
 @dataclass(eq=False)
-class CachedEmbedder:
+class CachedEmbedder(InFront):
     """`embedder` with what it has embedded before taken from `cache` (on disk, may be none) or from memory (at most `memory_bytes`).
 
     Work that is done reaches the disk as it goes on, so that a process that dies loses some seconds of it. Rows are those of `embedder` alone.
@@ -100,29 +99,9 @@ class CachedEmbedder:
         self._memory = MemoryStore(self.memory_bytes)
 
     @property
-    def name(self) -> str:
-        """What a person types."""
-        return self.embedder.name
-
-    @property
-    def identity(self) -> str:
-        """That of `embedder`: a cache changes no vector."""
-        return self.embedder.identity
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self.embedder.dim
-
-    @property
-    def limit(self) -> int:
-        """Content tokens that are read of a passage."""
-        return self.embedder.limit
-
-    @property
-    def unit(self) -> Unit:
-        """The embedder's own tokens as a unit."""
-        return self.embedder.unit
+    def behind(self) -> Described:
+        """What it stands in front of."""
+        return self.embedder
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts`; the model works only on what no cache holds. Raises PartError where it gives NaN or a wrong shape."""

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.embedding.base import Kind, LateEmbedded, Progress
+from harness.embedding.base import Described, InFront, Kind, LateEmbedded, Progress
 from harness.embedding.engine import WindowBatch, batches, unit_rows
 from harness.embedding.pooling import DocumentStates
 from harness.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -24,7 +24,6 @@ from harness.embedding.tokens import UNLIMITED, DocumentTokens
 from harness.embedding.windows import Windows, windows
 from harness.errors import ConfigError, PartError
 from harness.types import ChunkSet, Document, Embedded, Floats, Vectors
-from harness.units.base import Unit
 
 _FORMAT = 1
 """Raise it when the same files come to mean other vectors."""
@@ -32,7 +31,7 @@ OVERLAP = 32
 
 
 @dataclass(eq=False)
-class LateEmbedder:
+class LateEmbedder(InFront):
     """`ordinary`'s model with late pooling. Windows of a long document share `overlap` tokens (see harness.embedding.windows).
 
     Raises ConfigError where the model pools otherwise than by the mean or states no length, or `overlap` is not from 0 to half of it.
@@ -55,20 +54,15 @@ class LateEmbedder:
             raise ConfigError("embedder.late_overlap", self.overlap, f"a whole number of tokens from 0 to {length // 2} would do")
 
     @property
-    def name(self) -> str:
-        """What a person types."""
-        return self.ordinary.name
+    def behind(self) -> Described:
+        """What it stands in front of."""
+        return self.ordinary
 
     @cached_property
     def identity(self) -> str:
         """Digest of the ordinary vectors' identity and of the rule for windows and pooling."""
         decides = {"format": _FORMAT, "ordinary": self.ordinary.identity, "pooling": "late", "overlap": self.overlap}
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self.ordinary.dim
 
     @property
     def limit(self) -> int:
@@ -79,11 +73,6 @@ class LateEmbedder:
     def room(self) -> int:
         """Tokens of a document that a window holds."""
         return self.ordinary.limit
-
-    @property
-    def unit(self) -> Unit:
-        """The model's own tokens."""
-        return self.ordinary.unit
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Ordinary vectors of `texts`."""
