@@ -86,7 +86,7 @@ def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrie
         questions = experiment.embedder.embed(asked, "query")
     stage("search")
     with clock.stage("index"):
-        index = experiment.retriever.build(shelf)
+        index = shelf.index(experiment.retriever)
     with clock.stage("search"):
         ranking = _search_deep(experiment, chunks, index, Queries(asked, questions.vectors), relevance)
     facts = {**_embedding_facts(passages, questions), "index_bytes": float(index.nbytes), **clock.seconds}
@@ -99,11 +99,11 @@ def embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress | None
     if isinstance(experiment.embedder, EmbedsSpans):
         # What the strategy itself would put in front (the header of a table) the model reads where it stands, if its window reaches so far.
         spans = experiment.embedder.embed_spans(experiment.corpus.documents, replace(chunks, context=None), progress)
-        return Shelf(chunks.doc, tuple(texts), spans.vectors), spans
+        return Shelf(chunks.doc, tuple(texts), spans.vectors, documents=experiment.corpus.documents), spans
     more, chunk = chunks.second_texts()
     passages = experiment.embedder.embed([*texts, *more], "passage", progress)
     entry = np.concatenate([np.arange(len(texts)), chunk]) if more else None
-    return Shelf(chunks.doc, tuple(texts), passages.vectors, entry), passages
+    return Shelf(chunks.doc, tuple(texts), passages.vectors, entry, experiment.corpus.documents), passages
 
 
 def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float]:

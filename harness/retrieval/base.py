@@ -6,10 +6,13 @@ a depth beyond the candidates gives all of them and nothing else (no padding).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
-from harness.types import Candidates, Ints, Probes, Ranking, Vectors
+from harness.provenance import describe
+from harness.types import Bools, Candidates, Document, Ints, Probes, Ranking, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +20,24 @@ class Shelf:
     """What can be searched: the document number and indexed text of every chunk, in chunk order, and the vectors that lead to them.
 
     `entry` has the chunk of every vector, in any order; None: one vector a chunk, in chunk order. A chunk may have several entries and has at least
-    one; it is ranked once, by the best of them. `texts` is one a chunk in any case.
+    one; it is ranked once, by the best of them. `texts` is one a chunk in any case. `documents` are those that `doc` counts, with their metadata.
+    `vector_bytes`: what one vector takes as it is stored (None: 4 a number).
     """
 
     doc: Ints
     texts: tuple[str, ...]
     vectors: Vectors
     entry: Ints | None = None
+    documents: tuple[Document, ...] = ()
+    vector_bytes: float | None = None
+    _built: dict[str, Index] = field(default_factory=dict, repr=False, compare=False)
+
+    def index(self, retriever: Retriever) -> Index:
+        """What `retriever` builds over this shelf, built once: retrievers that hold others share them, and so do the cells of a sweep."""
+        key = json.dumps(describe(retriever), sort_keys=True)
+        if key not in self._built:
+            self._built[key] = retriever.build(self)
+        return self._built[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +66,29 @@ class Retriever(Protocol):
 
     def build(self, shelf: Shelf) -> Index:
         """An index over `shelf`."""
+        ...
+
+
+class Store(Protocol):
+    """Rows of float32 kept by key, on disk."""
+
+    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
+        """Fill the rows of `out` whose key is held; which ones."""
+        ...
+
+    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep one row of `vectors` under each key. Never raises for a store that can't be written."""
+        ...
+
+
+OpenStore = Callable[[str, int], Store]
+"""A store for the rows of (identity, row length), shared by all runs."""
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A retriever that pays for scores (a cross-encoder), alone or in one that it holds, and would keep them for later runs."""
+
+    def remembering(self, open_store: OpenStore) -> Retriever:
+        """The same retriever, keeping its scores in a store of `open_store`."""
         ...

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
+from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,15 +20,15 @@ from harness.retrieval.controls import RandomRetriever
 from harness.retrieval.dense import DenseRetriever
 from harness.types import Candidates, Ints, Probes, Ranking, Vectors
 
-CONF = Path(__file__).resolve().parents[2] / "conf" / "retriever"
-RETRIEVERS = sorted(path.stem for path in CONF.glob("*.yaml"))
+CONF = Path(__file__).resolve().parents[2] / "conf"
+RETRIEVERS = sorted(path.stem for path in (CONF / "retriever").glob("*.yaml"))
 NO_PROBES = Probes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 def load_retriever(name: str) -> Retriever:
-    fields = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    module, _, attribute = fields.pop("_target_").rpartition(".")
-    made: Retriever = getattr(importlib.import_module(module), attribute)(**fields)
+    """As the command line makes it, with the retrievers that it holds."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        made: Retriever = instantiate(compose(None, overrides=[f"+retriever={name}"]).retriever)
     return made
 
 
