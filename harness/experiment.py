@@ -12,12 +12,12 @@ import numpy as np
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
 from harness.chunking.surroundings import PLAIN, Surroundings
-from harness.embedding.base import Embedder, EmbedsSpans, Progress, passed
+from harness.embedding.base import Embedder, Progress, passed, reads_spans, vector_bytes
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
 from harness.metrics.whole import MRR_DEPTH
-from harness.retrieval.base import Index, Queries, Retriever, Shelf
+from harness.retrieval.base import Index, Queries, Reports, Retriever, Shelf
 from harness.types import Candidates, ChunkSet, Corpus, Embedded, Ints, Ranking
 from harness.units import measure_all
 from harness.units.base import Unit
@@ -71,39 +71,66 @@ class _Clock:
         self.seconds[f"seconds_{name}"] = time.perf_counter() - start
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What can be searched, and what is asked: the same for every cell that differs in its retrieval alone. `facts` on what it took."""
+
+    chunks: ChunkSet
+    shelf: Shelf
+    queries: Queries
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def again(self) -> Prepared:
+        """The same for a further cell, which pays nothing for it: all tokens count as served."""
+        tokens = self.facts["embedded_tokens"] + self.facts["cached_tokens"]
+        free = {"embedded_tokens": 0.0, "cached_tokens": tokens, "seconds_chunk": 0.0, "seconds_embed": 0.0}
+        return replace(self, facts={**self.facts, **free})
+
+
 def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrieved:
     """Chunk, embed, index and search. Costs one pass of the embedder over the chunks and questions that no cache holds."""
+    return search(experiment, prepare(experiment, stage, progress), stage)
+
+
+def prepare(experiment: Experiment, stage: Stage, progress: Progress) -> Prepared:
+    """Chunk, and embed chunks and questions."""
     clock, corpus = _Clock(), experiment.corpus
     stage("chunk")
     with clock.stage("chunk"):
         rulers = measure_all(experiment.unit, corpus.documents)
         chunks = chunk_documents(experiment.chunker, corpus.documents, rulers, experiment.around)
-        relevance = relevant(corpus, chunks, experiment.candidates, copies=experiment.copies)
     stage("embed")
     with clock.stage("embed"):
         shelf, passages = embedded(experiment, chunks, progress)
         asked = tuple(question.text for question in corpus.questions)
         questions = experiment.embedder.embed(asked, "query")
+    return Prepared(chunks, shelf, Queries(asked, questions.vectors), {**_embedding_facts(passages, questions), **clock.seconds})
+
+
+def search(experiment: Experiment, prepared: Prepared, stage: Stage) -> Retrieved:
+    """Index, where the shelf has no such index yet, and search."""
+    clock, chunks = _Clock(), prepared.chunks
+    relevance = relevant(experiment.corpus, chunks, experiment.candidates, copies=experiment.copies)
     stage("search")
     with clock.stage("index"):
-        index = shelf.index(experiment.retriever)
+        index = prepared.shelf.index(experiment.retriever)
     with clock.stage("search"):
-        ranking = _search_deep(experiment, chunks, index, Queries(asked, questions.vectors), relevance)
-    facts = {**_embedding_facts(passages, questions), "index_bytes": float(index.nbytes), **clock.seconds}
-    return Retrieved(chunks, ranking, facts)
+        ranking = _search_deep(experiment, chunks, index, prepared.queries, relevance)
+    told = index.facts() if isinstance(index, Reports) else {}
+    return Retrieved(chunks, ranking, {**prepared.facts, "index_bytes": float(index.nbytes), **told, **clock.seconds})
 
 
 def embedded(experiment: Experiment, chunks: ChunkSet, progress: Progress | None = None) -> tuple[Shelf, Embedded]:
     """What can be searched, and what it took to embed it: the indexed text of every chunk, and the second texts that lead to some."""
-    texts = chunks.indexed_texts(experiment.corpus.documents)
-    if isinstance(experiment.embedder, EmbedsSpans):
+    texts, size = chunks.indexed_texts(experiment.corpus.documents), vector_bytes(experiment.embedder)
+    if (reader := reads_spans(experiment.embedder, chunks)) is not None:
         # What the strategy itself would put in front (the header of a table) the model reads where it stands, if its window reaches so far.
-        spans = experiment.embedder.embed_spans(experiment.corpus.documents, replace(chunks, context=None), progress)
-        return Shelf(chunks.doc, tuple(texts), spans.vectors, documents=experiment.corpus.documents), spans
+        spans = reader.embed_spans(experiment.corpus.documents, replace(chunks, context=None), progress)
+        return Shelf(chunks.doc, tuple(texts), spans.vectors, None, experiment.corpus.documents, size), spans
     more, chunk = chunks.second_texts()
     passages = experiment.embedder.embed([*texts, *more], "passage", progress)
     entry = np.concatenate([np.arange(len(texts)), chunk]) if more else None
-    return Shelf(chunks.doc, tuple(texts), passages.vectors, entry, experiment.corpus.documents), passages
+    return Shelf(chunks.doc, tuple(texts), passages.vectors, entry, experiment.corpus.documents, size), passages
 
 
 def _embedding_facts(passages: Embedded, questions: Embedded) -> dict[str, float]:

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import FilterError
+from harness.errors import ConfigError, FilterError
 from harness.types import Bools, Candidates, Document, Question
 
+SCOPES = ("question", "corpus", "document")
+"""What a question may be answered from: see `candidates_of`."""
 _RANGE = {
     "gte": lambda have, want: have >= want,
     "lte": lambda have, want: have <= want,
@@ -66,20 +68,40 @@ def _mask(documents: Sequence[Document], numbers: Mapping[str, int], wanted: Map
     return document_mask(documents, wanted)
 
 
-def candidates_of(documents: Sequence[Document], questions: Sequence[Question]) -> Candidates:
+def candidates_of(
+    documents: Sequence[Document], questions: Sequence[Question], scope: str = "question", wanted: Mapping[str, Any] | None = None
+) -> Candidates:
     """The candidate documents of every question; questions with equal filters share a row.
 
+    `scope`: question (what its own filter leaves), corpus (everything), document (only those that its evidence lies in; for a question without any,
+    what its own filter leaves). `wanted` is a filter that every question gets beside that. Raises ConfigError for another scope, FilterError for
+    conditions that can't be compared.
     Costs distinct filters x documents comparisons; filters that name one document by its id, the usual kind, cost a look-up each.
     """
+    if scope not in SCOPES:
+        raise ConfigError("scope", scope, f"{', '.join(SCOPES)} would do")
     numbers = {document.id: number for number, document in enumerate(documents)}
+    everywhere = document_mask(documents, wanted) if wanted else None
     rows: dict[str, int] = {}
     masks: list[Bools] = []
     group = np.empty(len(questions), dtype=np.int64)
     for place, question in enumerate(questions):
-        key = repr(sorted(question.filter.items(), key=lambda item: item[0]))
+        own = _within(question, documents, scope)
+        key = repr(sorted(own.items(), key=lambda item: item[0]))
         if key not in rows:
             rows[key] = len(masks)
-            masks.append(_mask(documents, numbers, question.filter))
+            mask = _mask(documents, numbers, own)
+            masks.append(mask if everywhere is None else mask & everywhere)
         group[place] = rows[key]
     stacked = np.stack(masks) if masks else np.zeros((0, len(documents)), dtype=bool)
     return Candidates(group, stacked)
+
+
+def _within(question: Question, documents: Sequence[Document], scope: str) -> Mapping[str, Any]:
+    """The filter that `scope` makes of a question."""
+    if scope == "corpus":
+        return {}
+    held = sorted({evidence.span.doc for answer in question.answers for evidence in answer.evidence}) if scope == "document" else []
+    if not held:
+        return question.filter
+    return {"doc": documents[held[0]].id if len(held) == 1 else [documents[number].id for number in held]}

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from harness.course import Course, Failure, Impossible
 from harness.errors import HarnessError, StoreError
 from harness.evaluation import Scoring, evaluate
-from harness.experiment import Experiment, Retrieved, fitted, retrieve
+from harness.experiment import Experiment, Prepared, Retrieved, fitted, prepare, search
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import read_cell, write_cell
 from harness.tracking.rankings import read_retrieved, write_retrieved
@@ -23,13 +23,14 @@ from harness.types import Cell, CellResult, Corpus
 
 @dataclass(frozen=True)
 class Planned:
-    """A cell that can run. `key` decides reuse of its result, `ranking_key` reuse of what retrieval gave."""
+    """A cell that can run. `key` decides reuse of its result, `ranking_key` reuse of what retrieval gave, `shelf_key` of chunks and vectors."""
 
     cell: Cell
     key: str
     ranking_key: str
     experiment: Experiment
     scoring: Scoring
+    shelf_key: str
 
 
 class Listener(Protocol):
@@ -73,6 +74,7 @@ class Runner:
     listener: Listener
     rerun: bool = False
     note_failure: Callable[[Cell, BaseException], None] = lambda cell, error: None
+    _last: dict[str, Prepared] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, plans: Sequence[Planned | Impossible], info: SweepInfo) -> Course:
         """Run the grid. A failing cell does not stop the others; Ctrl-C ends the sweep after marking it."""
@@ -110,7 +112,8 @@ class Runner:
                 run.twins.append((plan.cell, first[plan.key].cell.label))
             else:
                 first[plan.key] = plan
-        return list(first.values())
+        place: dict[str, int] = {}
+        return sorted(first.values(), key=lambda plan: place.setdefault(plan.shelf_key, len(place)))
 
     def _one(self, plan: Planned, finished: CellResult | None, run: Course) -> None:
         if finished is not None:
@@ -153,9 +156,18 @@ class Runner:
         stored = None if self.rerun else read_retrieved(place)
         if stored is not None and (served := fitted(plan.experiment, stored)) is not None:
             return served
-        fresh = retrieve(plan.experiment, self.listener.stage, self.listener.tokens)
+        fresh = search(plan.experiment, self._prepared(plan), self.listener.stage)
         write_retrieved(place, fresh)
         return fresh
+
+    def _prepared(self, plan: Planned) -> Prepared:
+        """Chunks and vectors, of which the last are kept in memory: cells that share them stand next to one another."""
+        held = self._last.get(plan.shelf_key)
+        if held is not None:
+            return held.again()
+        self._last.clear()  # before the next are made, so that memory holds one at a time
+        made = self._last[plan.shelf_key] = prepare(plan.experiment, self.listener.stage, self.listener.tokens)
+        return made
 
     def _tell(self, act: Callable[[], None], run: Course) -> bool:
         """Tell the tracker; where that fails, warn once a message and go on: the files hold everything. One that did not start is left alone."""

@@ -20,7 +20,7 @@ from harness.embedding.base import Embedder, Kind, Progress
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
-from harness.hydra_front.build import cell_key_of, ranking_key_of
+from harness.hydra_front.build import cell_key_of, ranking_key_of, shelf_key_of
 from harness.retrieval.base import Index, Retriever, Shelf
 from harness.retrieval.dense import DenseRetriever
 from harness.runner import Planned
@@ -142,8 +142,9 @@ def planned(experiment: Experiment, *, label: str | None = None, scoring: Scorin
     strategy = type(chunker).__name__.removesuffix("Chunker").lower()
     label = label or f"{strategy} size={size} overlap={overlap} hashing"
     cell = Cell(strategy, size, overlap, "hashing", "dense", "words", label, {"size": size, "overlap": str(overlap)})
-    ranking_key = ranking_key_of(experiment)
-    return Planned(cell, cell_key_of(ranking_key, experiment, scoring), ranking_key, experiment, scoring)
+    shelf_key = shelf_key_of(experiment)
+    ranking_key = ranking_key_of(experiment, shelf_key)
+    return Planned(cell, cell_key_of(ranking_key, experiment, scoring), ranking_key, experiment, scoring, shelf_key)
 
 
 @dataclass(frozen=True)

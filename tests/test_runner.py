@@ -18,6 +18,7 @@ from harness.chunking.fixed import FixedChunker
 from harness.course import Course, Failure, Impossible
 from harness.errors import PartError, StoreError
 from harness.experiment import Experiment
+from harness.retrieval.controls import RandomRetriever
 from harness.runner import Planned, Runner
 from harness.tracking.base import SweepInfo, Tracker
 from harness.tracking.files import read_cell, whole_folder, write_text
@@ -368,3 +369,29 @@ def test_the_scores_of_one_experiment_are_those_of_another_object(corpus: Corpus
     two = experiment_on(corpus)
     first, second = run(tmp_path / "1", [planned(one)]), run(tmp_path / "2", [planned(two)])
     assert same(first.results[0], second.results[0])
+
+
+def test_cells_that_differ_in_retrieval_chunk_and_embed_once_wherever_they_stand(corpus: Corpus, tmp_path: Path) -> None:
+    calls = Calls()
+    plain = experiment_on(corpus, FixedChunker(20), calls)
+    other = experiment_on(corpus, FixedChunker(30), calls)
+    by_chance = [replace(plain, retriever=RandomRetriever(seed)) for seed in range(3)]
+    plans = [planned(plain), planned(other), *(planned(one, label=f"random {place}") for place, one in enumerate(by_chance))]
+    heard = Heard()
+    run = Runner(tmp_path, FilesOnly({}), heard).run(plans, SweepInfo("s", "key", corpus, 5, "command"))
+    assert [failure.problem for failure in run.failures] == []
+    assert heard.stages.count("chunk") == heard.stages.count("embed") == 2
+    assert heard.stages.count("search") == 5
+    costs = {result.cell.label: result.metrics for result in run.results}
+    first, later = costs[plans[0].cell.label], costs["random 2"]
+    assert first["embedded_tokens"] > 0
+    assert later["embedded_tokens"] == later["seconds_embed"] == 0
+    assert later["embedding_tokens"] == first["embedding_tokens"]
+
+
+def test_without_equal_keys_nothing_is_shared(corpus: Corpus, tmp_path: Path) -> None:
+    """The mutation of the test above: cells that claim other chunks are chunked and embedded each."""
+    plain, heard = experiment_on(corpus, FixedChunker(20)), Heard()
+    plans = [replace(planned(replace(plain, retriever=RandomRetriever(seed)), label=f"{seed}"), shelf_key=f"{seed}") for seed in range(3)]
+    Runner(tmp_path, FilesOnly({}), heard).run(plans, SweepInfo("s", "key", corpus, 3, "command"))
+    assert heard.stages.count("embed") == 3

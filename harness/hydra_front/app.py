@@ -110,7 +110,7 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
     return plans
 
 
-_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "embedder.pooling", "dataset", *SURROUNDINGS}
+_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
 
 
 def _extras(overrides: Sequence[list[str]]) -> list[str]:

@@ -19,7 +19,7 @@ from harness.chunking.base import Chunker
 from harness.chunking.overlap import resolve_overlap
 from harness.chunking.surroundings import Surroundings
 from harness.course import Impossible
-from harness.embedding import with_cache
+from harness.embedding import StoredEmbedder, VectorCache, with_cache
 from harness.embedding.base import Embedder, EmbedsSpans
 from harness.errors import CommandLineError, ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
@@ -27,13 +27,14 @@ from harness.experiment import Experiment
 from harness.filters import candidates_of
 from harness.metrics.labels import Copies
 from harness.metrics.scoring import families
+from harness.retrieval.base import Remembers, Retriever
 from harness.runner import Planned
 from harness.types import SURROUNDINGS, Candidates, Cell, Corpus
 from harness.units import unit_by_name
 from harness.units.base import Unit
 
 _PARTS = ("dataset", "strategy", "embedder", "retriever")
-_DECIDES = (*_PARTS, "size", "overlap", "unit", *SURROUNDINGS, "budget", "scoring")
+_DECIDES = (*_PARTS, "size", "overlap", "unit", *SURROUNDINGS, "scope", "filter", "budget", "scoring")
 """The keys of a configuration that can move a number; the others say where and how results are kept."""
 
 
@@ -55,7 +56,10 @@ class Workshop:
 
     def embedder(self, node: DictConfig) -> Embedder:
         """The embedder behind its cache."""
-        plain = self.part("embedder", node)
+        plain: Embedder = self.part("embedder", node)
+        return plain.over(self._cached(plain.behind)) if isinstance(plain, StoredEmbedder) else self._cached(plain)
+
+    def _cached(self, plain: Embedder) -> Embedder:
         key = f"cached {plain.identity}"
         if key not in self._made:
             self._made[key] = with_cache(plain, self._cache, max_bytes=self._limit)
@@ -72,11 +76,30 @@ class Workshop:
         handed: Chunker = build_part("strategy", bare, embedder=self.embedder(wanted))
         return handed
 
-    def candidates(self, corpus: Corpus) -> Candidates:
-        """Which documents each question may be answered from."""
-        key = f"candidates {corpus.digest} {corpus.questions_digest}"
+    def retriever(self, node: DictConfig) -> Retriever:
+        """The retriever, keeping on disk what it pays for (the scores of a cross-encoder), so that no run scores a pair again."""
+        plain: Retriever = self.part("retriever", node)
+        if not isinstance(plain, Remembers):
+            return plain
+        key = f"remembering {id(plain)}"
         if key not in self._made:
-            self._made[key] = candidates_of(corpus.documents, corpus.questions)
+            self._made[key] = plain.remembering(self._pairs)
+        remembering: Retriever = self._made[key]
+        return remembering
+
+    def _pairs(self, identity: str, width: int) -> VectorCache:
+        """The store of all runs for the rows of `identity`, `width` numbers each."""
+        key = f"pairs {identity} {width}"
+        if key not in self._made:
+            self._made[key] = VectorCache(self._cache.parent / "pairs", identity, width, max_bytes=self._limit)
+        store: VectorCache = self._made[key]
+        return store
+
+    def candidates(self, corpus: Corpus, scope: str = "question", wanted: Mapping[str, Any] | None = None) -> Candidates:
+        """Which documents each question may be answered from (see harness.filters)."""
+        key = f"candidates {corpus.digest} {corpus.questions_digest} {scope} {json.dumps(wanted or {}, sort_keys=True)}"
+        if key not in self._made:
+            self._made[key] = candidates_of(corpus.documents, corpus.questions, scope, wanted)
         found: Candidates = self._made[key]
         return found
 
@@ -135,16 +158,16 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
         raise ConfigError("dataset", corpus.name, "has no questions, so nothing can be measured; questions.jsonl holds one a line")
     around.check_documents(corpus.documents)
     embedder = workshop.embedder(config.embedder)
-    if isinstance(embedder, EmbedsSpans) and (around.parts or around.vectors != "one"):
+    if isinstance(embedder, EmbedsSpans) and embedder.contextual and (around.parts or around.vectors != "one"):
         reason = "late pooling takes a chunk's vector from its document, so nothing can be put before or beside it; context=none vectors=one would do"
         return Impossible(_cell(config, choices, chunker, amount, extras), reason)
     experiment = Experiment(
         corpus=corpus,
-        candidates=workshop.candidates(corpus),
+        candidates=workshop.candidates(corpus, *_searched(config)),
         chunker=chunker,
         unit=unit_by_name(config.unit, embedder.unit),
         embedder=embedder,
-        retriever=workshop.part("retriever", config.retriever),
+        retriever=workshop.retriever(config.retriever),
         budget_unit=workshop.budget_unit(config.budget.tokenizer),
         ks=_numbers("scoring.ks", config.scoring.ks),
         budgets=_numbers("budget.sizes", config.budget.sizes),
@@ -152,9 +175,16 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
         around=around,
     )
     scoring = Scoring(resamples=config.scoring.resamples, seed=config.scoring.seed)
-    ranking_key = ranking_key_of(experiment)
+    shelf_key = shelf_key_of(experiment)
+    ranking_key = ranking_key_of(experiment, shelf_key, *_searched(config))
     key = cell_key_of(ranking_key, experiment, scoring)
-    return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring)
+    return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring, shelf_key)
+
+
+def _searched(config: DictConfig) -> tuple[str, dict[str, Any]]:
+    """The scope and the filter; as usual where the configuration (one that was stored earlier) does not say."""
+    wanted: Any = OmegaConf.to_container(config.filter, resolve=True) if "filter" in config else {}
+    return str(config.get("scope", "question")), wanted
 
 
 def surroundings_of(config: Mapping[Any, Any] | DictConfig) -> Surroundings:
@@ -196,21 +226,38 @@ def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: 
     axes = [strategy, *([f"size={size}", f"overlap={config.overlap}"] if takes_size else []), embedder]
     if retriever != "dense":
         axes.append(retriever)
+    scope, wanted = _searched(config)
+    axes += [f"scope={scope}"] if scope != "question" else []
+    axes += [f"filter={json.dumps(wanted, ensure_ascii=False)}"] if wanted else []
     decides = {name: plain[name] for name in _DECIDES if name in plain}
     decides["choices"] = {name: str(choices[name]) for name in _PARTS if name in choices}
     cell = Cell(strategy, size, overlap, embedder, retriever, str(config.unit), "", decides)
     return replace(cell, label=" ".join(word for word in (*axes, cell.variant, extras) if word))
 
 
-def ranking_key_of(experiment: Experiment) -> str:
-    """Decides whether what retrieval gave can be used again: parts, data, the source of the parts and the versions of what they call."""
-    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.retriever, experiment.around)
-    modules = [*provenance.modules_of(parts), "harness.experiment", "harness.filters"]
+def shelf_key_of(experiment: Experiment) -> str:
+    """Decides whether the chunks and vectors of one cell serve another: parts, data, the source of the parts and the versions of what they call."""
+    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.around)
+    modules = [*provenance.modules_of(parts), "harness.experiment"]
     return _digest(
         {
             "parts": [provenance.describe(part) for part in parts],
             "corpus": experiment.corpus.digest,
             "questions": experiment.corpus.questions_digest,
+            "source": provenance.source_digest(modules),
+            "libraries": provenance.library_versions(modules),
+        }
+    )
+
+
+def ranking_key_of(experiment: Experiment, shelf_key: str, scope: str = "question", wanted: Mapping[str, Any] | None = None) -> str:
+    """Decides whether what retrieval gave can be used again: the key of its chunks and vectors, the retriever, and what is searched."""
+    modules = [*provenance.modules_of([experiment.retriever]), "harness.filters"]
+    return _digest(
+        {
+            "shelf": shelf_key,
+            "retriever": provenance.describe(experiment.retriever),
+            "searched": [scope, wanted or {}],
             "source": provenance.source_digest(modules),
             "libraries": provenance.library_versions(modules),
         }

@@ -35,7 +35,7 @@ def winner_yaml(cell: Cell, command_folder: Path) -> str:
     """The cell as a file that `chunk-sweep run --config-dir FOLDER --config-name winner` runs as it is, and that `harness.load` reads."""
     config = cell.config
     parts = {name: _with_references(config[name], config) for name in ("strategy", "embedder", "retriever")}
-    values = {name: config[name] for name in ("size", "overlap", "unit", *SURROUNDINGS, "budget", "scoring") if name in config}
+    values = {name: config[name] for name in ("size", "overlap", "unit", *SURROUNDINGS, "scope", "filter", "budget", "scoring") if name in config}
     choices = [{f"override {name}": choice} for name, choice in config["choices"].items()]
     body = {"defaults": ["config", *choices, "_self_"], "dataset": config["dataset"], **parts, **values}
     head = f"# chunk-sweep run --config-dir {command_folder} --config-name winner\n# {cell.label}\n"

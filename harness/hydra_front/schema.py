@@ -67,6 +67,8 @@ class RootConfig:
     min_size: int = MISSING
     short: str = MISSING
     vectors: str = MISSING
+    scope: str = MISSING
+    filter: dict[str, Any] = field(default_factory=dict)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     outputs: str = MISSING

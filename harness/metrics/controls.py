@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.types import Candidates, ChunkSet, Probes, Ranking
+from harness.types import Candidates, ChunkSet, Ints, Probes, Ranking
+
+_SPARSE = 4
+"""Up to a quarter of the candidates, drawing repeats again is cheaper than shuffling all of them."""
 
 
 def random_ranking(chunks: ChunkSet, candidates: Candidates, depth: int, *, seed: int = 0) -> Ranking:
@@ -12,17 +15,40 @@ def random_ranking(chunks: ChunkSet, candidates: Candidates, depth: int, *, seed
 
     Scores only say the order (-1, -2, …); there are no moments and no probes, so discrimination is not to be scored.
     """
-    random = np.random.default_rng(seed)
+    random, depth = np.random.default_rng(seed), max(depth, 0)
     pools = [np.flatnonzero(row[chunks.doc]) for row in candidates.documents]
-    chosen = (pools[group] for group in candidates.group.tolist())
-    drawn = [pool[random.choice(len(pool), min(depth, len(pool)), replace=False)] for pool in chosen]
-    lengths = np.array([len(row) for row in drawn], dtype=np.int64)
-    none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
-    unknown = np.full(len(drawn), np.nan)
+    sizes = np.array([len(pool) for pool in pools], dtype=np.int64)
+    drawn: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(candidates.group)
+    for group, pool in enumerate(pools):
+        rows = np.flatnonzero(candidates.group == group)
+        places = _places(random, len(rows), len(pool), min(depth, len(pool)))
+        for row, chosen in zip(rows.tolist(), pool[places], strict=True):
+            drawn[row] = chosen
+    lengths = np.minimum(sizes[candidates.group], depth)
+    none, nothing, unknown = np.zeros(0, dtype=np.int64), np.zeros(0), np.full(len(drawn), np.nan)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Ranking(
-        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        indptr=indptr,
         chunk=np.concatenate([none, *drawn]),
-        score=np.concatenate([nothing, *(-1.0 - np.arange(length) for length in lengths)]),
-        candidates=np.array([len(pools[group]) for group in candidates.group.tolist()], dtype=np.int64),
+        score=-1.0 - (np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)),
+        candidates=sizes[candidates.group],
         score_mean=unknown, score_m2=unknown, probes=Probes(none, none), probe_score=nothing, probe_below=none, probe_tied=none,
     )  # fmt: skip
+
+
+def _places(random: np.random.Generator, rows: int, size: int, count: int) -> Ints:
+    """`count` different numbers below `size` in random order, for each of `rows` rows: every order of every choice is as likely as any other.
+
+    Numbers that a row has already are drawn again, in place, until none is; where that would be often, each row is shuffled whole.
+    """
+    if count * _SPARSE > size:
+        return np.argsort(random.random((rows, size)), axis=1)[:, :count]
+    out = random.integers(0, size, (rows, count))
+    again = np.arange(rows)
+    while len(again):
+        order = np.argsort(out[again], axis=1, kind="stable")
+        inside = np.take_along_axis(out[again], order, axis=1)
+        row, place = np.nonzero(inside[:, 1:] == inside[:, :-1])
+        out[again[row], order[row, place + 1]] = random.integers(0, size, len(row))
+        again = again[np.unique(row)]
+    return out

@@ -77,8 +77,18 @@ def relevant(corpus: Corpus, chunks: ChunkSet, candidates: Candidates, *, copies
     """Which chunks hold what, before retrieval; `candidates` has one row a question of `corpus`.
 
     A span holds a piece of evidence if one of its places lies wholly inside, white space at either end of the place ignored; touching is not
-    holding. With copies="labelled" only the place that was labelled counts.
+    holding. With copies="labelled" only the place that was labelled counts. The last is kept: searching, fitting and scoring a cell each ask.
     """
+    asked = (corpus, chunks, candidates, copies)
+    if not (_last and all(one is other for one, other in zip(_last[0][0], asked, strict=True))):
+        _last[:] = [(asked, _relevant(corpus, chunks, candidates, copies))]
+    return _last[0][1]
+
+
+_last: list[tuple[tuple[Corpus, ChunkSet, Candidates, Copies], Relevance]] = []
+
+
+def _relevant(corpus: Corpus, chunks: ChunkSet, candidates: Candidates, copies: Copies) -> Relevance:
     labels = labels_of(corpus, copies)
     line = Line.of(corpus.documents)
     returned = _returned(chunks, line)

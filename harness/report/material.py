@@ -30,10 +30,10 @@ class Material:
     cells: tuple[CellMaterial, ...]
     missing: tuple[str, ...] = ()
 
-    def candidates(self) -> Candidates:
-        """Which documents each question may be answered from. Raises StoreError where there is no corpus."""
-        corpus = self.text()
-        return candidates_of(corpus.documents, corpus.questions)
+    def candidates(self, cell: CellMaterial) -> Candidates:
+        """Which documents each question may be answered from in this cell. Raises StoreError where there is no corpus."""
+        corpus, config = self.text(), cell.result.cell.config
+        return candidates_of(corpus.documents, corpus.questions, config.get("scope", "question"), config.get("filter"))
 
     def text(self) -> Corpus:
         """The corpus. Raises StoreError where there is none."""

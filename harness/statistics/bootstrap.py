@@ -164,18 +164,32 @@ def intervals(values: Floats, sampler: Resampler, *, weights: Floats | None = No
     drawn = _drawn(weighted, share, sampler)
     acceleration = _acceleration(weighted - np.nan_to_num(mean) * share, sampler) if skewed else np.zeros(values.shape[1])
     clusters = np.min([(by_cluster(defined, group) > 0).sum(axis=0) for group in sampler.groups], axis=0)
-    low, high = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
-    for column in np.flatnonzero(clusters > 1):
-        ends = _ends(expanded_tail(int(clusters[column]), level), acceleration[column])
-        low[column], high[column] = np.nanquantile(drawn[:, column], ends)
+    ends = np.array(
+        [_ends(expanded_tail(int(count), level), skew) if count > 1 else (np.nan, np.nan) for count, skew in zip(clusters, acceleration, strict=True)]
+    )
+    low, high = _quantiles(drawn, ends)
     return Intervals(mean, low, high, defined.sum(axis=0))
+
+
+def _quantiles(drawn: Floats, ends: Floats) -> tuple[Floats, Floats]:
+    """The two quantiles `ends` (m, 2) of every column of `drawn` (resamples, m), between neighbours in proportion; NaN in `drawn` is left out."""
+    ordered = np.sort(drawn, axis=0)
+    column, count = np.arange(drawn.shape[1]), np.count_nonzero(~np.isnan(drawn), axis=0)
+    found = []
+    for end in ends.T:
+        place = np.where((count > 0) & ~np.isnan(end), end * (count - 1), np.nan)
+        below = np.nan_to_num(place).astype(np.int64)
+        above = np.minimum(below + 1, np.maximum(count - 1, 0))
+        part = place - below
+        found.append(ordered[below, column] * (1 - part) + ordered[above, column] * part)
+    return found[0], found[1]
 
 
 def _acceleration(deviations: Floats, sampler: Resampler) -> Floats:
     """A sixth of the skewness of the mean of each column, from the sums of its clusters; `deviations` (questions, m) are from the mean."""
     sums = [by_cluster(deviations, group) for group in sampler.groups]
-    squares: Floats = np.sum([(part**2).sum(axis=0) for part in sums], axis=0)
-    cubes: Floats = np.sum([(part**3).sum(axis=0) for part in sums], axis=0)
+    squares: Floats = np.sum([(part * part).sum(axis=0) for part in sums], axis=0)
+    cubes: Floats = np.sum([(part * part * part).sum(axis=0) for part in sums], axis=0)  # ** 3 takes twenty times as long
     return _ratio(cubes, 6 * squares**1.5)
 
 
@@ -193,6 +207,7 @@ def interval(values: Floats, sampler: Resampler, *, weights: Floats | None = Non
     return float(found.low[0]), float(found.high[0])
 
 
+@lru_cache(maxsize=4096)
 def expanded_tail(clusters: int, level: float) -> float:
     """The share to cut from each tail of the bootstrap distribution; a little less than (1 - level) / 2."""
     t = stats.t.ppf((1 + level) / 2, clusters - 1)
@@ -214,13 +229,22 @@ def drawn_means(values: Floats, sampler: Resampler) -> Floats:
 def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
     """Weighted means of every resample. Sums are taken in float32, which holds about seven digits."""
     if len(sampler.groups) == 1:  # draw clusters of sums instead of questions
-        part, whole = (by_cluster(each, sampler.groups[0]).astype(np.float32) for each in (weighted, share))
-        return np.concatenate([_ratio(drawn @ part, drawn @ whole) for (drawn,) in sampler.draws()])
+        different, of_column = _different_columns(share)
+        part, whole = (by_cluster(each, sampler.groups[0]).astype(np.float32) for each in (weighted, different))
+        return np.concatenate([_ratio(drawn @ part, (drawn @ whole)[:, of_column]) for (drawn,) in sampler.draws()])
     part, whole = weighted.astype(np.float32), share.astype(np.float32)
     drawn = np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
     mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
     error = _ratio(np.sqrt(squared_errors(weighted - np.nan_to_num(mean) * share, sampler)), share.sum(axis=0))
     return np.asarray(mean + (drawn - mean) * np.fmin(_ratio(error, _spread(drawn)), 1.0), dtype=np.float64)
+
+
+def _different_columns(values: Floats) -> tuple[Floats, Ints]:
+    """The columns of `values` without repeats, and where each of its columns is among them: most metrics are defined for the same questions."""
+    places: dict[bytes, int] = {}
+    of_column = np.array([places.setdefault(column.tobytes(), len(places)) for column in values.T], dtype=np.int64)
+    first = np.unique(of_column, return_index=True)[1]
+    return values[:, first], of_column
 
 
 def _spread(drawn: Floats | Counts) -> Floats:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import StoreError
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
 """MLflow's own is to try for minutes: a server that is away must not hold up a sweep whose results are safe in files. Set them to wait longer."""
+_SQLITE = "sqlite:///"
+_ahead: set[str] = set()
 
 
 def quiet_client(uri: str) -> MlflowClient:
@@ -28,7 +32,32 @@ def quiet_client(uri: str) -> MlflowClient:
         logging.getLogger(name).setLevel(logging.WARNING)
     from mlflow.tracking import MlflowClient
 
+    if uri.startswith(_SQLITE):
+        _write_ahead(uri.removeprefix(_SQLITE))
     return MlflowClient(tracking_uri=uri)
+
+
+def _write_ahead(database: str) -> None:
+    """Let the SQLite file `database` keep a write-ahead log: a commit then waits for no disk, of which a cell has about twenty.
+
+    What was committed outlives the death of the process; a loss of power may cost the last seconds, which our own files hold.
+    """
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    if not _ahead:
+        event.listen(Engine, "connect", _set_pragmas)
+    _ahead.add(str(Path(database).resolve()))
+
+
+def _set_pragmas(connection: Any, _: object) -> None:
+    if not isinstance(connection, sqlite3.Connection):
+        return
+    main = connection.execute("PRAGMA database_list").fetchone()
+    if main is not None and str(Path(main[2]).resolve()) in _ahead:
+        with suppress(sqlite3.Error):  # a file system without shared memory: it goes on as it did
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @contextmanager

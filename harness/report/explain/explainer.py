@@ -25,7 +25,7 @@ class Explainer:
     """Explains questions of a sweep; what cells share (words, headings) is read once. Raises StoreError where the corpus's text is not at hand."""
 
     def __init__(self, material: Material) -> None:
-        self.corpus, self.candidates = material.text(), material.candidates()
+        self.corpus, self._material = material.text(), material
         self.outlines = Outlines(self.corpus.documents)
         self._readers: dict[str, CellReader] = {}
 
@@ -37,7 +37,7 @@ class Explainer:
     def reader(self, cell: CellMaterial) -> CellReader:
         """The cell's reader, made once."""
         if cell.result.key not in self._readers:
-            self._readers[cell.result.key] = CellReader(self.corpus, self.candidates, cell, self.vocabulary)
+            self._readers[cell.result.key] = CellReader(self.corpus, self._material.candidates(cell), cell, self.vocabulary)
         return self._readers[cell.result.key]
 
     def forget(self, cell: CellMaterial) -> None:
