@@ -9,19 +9,25 @@ cells are reused); with --stored the newest stored one is taken as it is. Tables
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from table_layouts import by_retriever, worth_of_filters
+
 from harness import results
+from harness.bundled import bundled_folder
 from harness.cli.main import main as chunk_sweep
 from harness.evaluation import Scoring
 from harness.report.tables import headings, leaderboard, markdown
 from harness.results.stored import StoredSweep
 from harness.sweep import Select, Summary, summarise
+from harness.types import CellResult
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8
@@ -29,7 +35,8 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class Table:
-    """Where a sweep's leaderboard stands. `corpus`: a folder below --corpora, or "" for the handbook; `shown`: rows (0: all, the last one always)."""
+    """Where a sweep's leaderboard stands. `corpus`: a folder below --corpora, or "" for the handbook; `shown`: rows (0: all, the last one always);
+    `layout`: what else than a leaderboard."""
 
     page: str
     experiment: str
@@ -37,6 +44,7 @@ class Table:
     words: tuple[str, ...] = ()
     shown: int = 0
     figure: str = ""
+    layout: Callable[[Sequence[CellResult], set[str]], str] | None = None
 
 
 TABLES = {
@@ -46,6 +54,10 @@ TABLES = {
     "strategies_anthropic_docs": Table("docs/strategies.md", "strategies", "anthropic_docs"),
     "strategies_squad_half": Table("docs/strategies.md", "strategies", "squad_half", ("dataset.documents=5",)),
     "surroundings": Table("docs/strategies.md", "surroundings"),
+    "versions": Table("docs/filters.md", "versions", layout=worth_of_filters),
+    "retrievers": Table("docs/retrievers.md", "retrievers", layout=by_retriever),
+    "retrievers_contractnli": Table("docs/retrievers.md", "retrievers_undated", "contractnli", ("dataset.documents=60",), layout=by_retriever),
+    "retrievers_squad_half": Table("docs/retrievers.md", "retrievers_undated", "squad_half", ("dataset.documents=5",), layout=by_retriever),
 }
 
 
@@ -70,11 +82,19 @@ def refresh(name: str, table: Table, outputs: Path, corpora: Path | None, *, run
     if run and (status := chunk_sweep(["run", *asked, f"outputs={outputs}"])):
         sys.exit(status)
     stored = newest(outputs, table)
-    summary = summarise(results.cells(outputs, stored), Select(), Scoring())
+    cells = results.cells(outputs, stored)
+    summary = summarise(cells, Select(), Scoring())
+    told = table.layout(cells, filtered_questions()) if table.layout else body(summary, table.shown)
     said = " ".join(["chunk-sweep run", *(f"dataset.path=…/{table.corpus}" if word in place else word for word in asked)])
-    write(ROOT / table.page, name, f"`{said}`, {date.today()}: {about(summary, stored)}.\n\n{body(summary, table.shown)}\n")
+    write(ROOT / table.page, name, f"`{said}`, {date.today()}: {about(summary, stored)}.\n\n{told}\n")
     if table.figure:
         shutil.copy(stored.folder / "size_discrimination.png", ROOT / "docs" / "images" / f"{table.figure}.png")
+
+
+def filtered_questions() -> set[str]:
+    """The handbook's questions that have a filter."""
+    lines = (bundled_folder("datasets") / "handbook" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return {question["id"] for question in map(json.loads, lines) if question.get("filter")}
 
 
 def newest(outputs: Path, table: Table) -> StoredSweep:

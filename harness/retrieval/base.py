@@ -7,7 +7,7 @@ a depth beyond the candidates gives all of them and nothing else (no padding).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -58,6 +58,15 @@ class Index(Protocol):
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` candidates of every query, and the standing of the probes among all its candidates."""
+        ...
+
+
+@runtime_checkable
+class Reports(Protocol):
+    """An index that found something out about itself."""
+
+    def facts(self) -> Mapping[str, float]:
+        """What it found out, beside the ranking, by the name of the metric that it becomes. A wrapper passes on what the index inside says."""
         ...
 
 

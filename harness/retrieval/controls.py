@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import ConfigError
 from harness.retrieval.base import Queries, Shelf
+from harness.retrieval.orders import Rows, as_ranking, check_whole
 from harness.retrieval.pool import chunks_of, group_rows
 from harness.types import Candidates, Ints, Probes, Ranking
 
@@ -23,8 +23,7 @@ class RandomRetriever:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ConfigError("retriever.seed", self.seed, "a whole number from 0 up would do")
+        check_whole("seed", self.seed, 0)
 
     def build(self, shelf: Shelf) -> RandomIndex:
         """An index over `shelf`, of which only the documents of the chunks are used."""
@@ -54,18 +53,7 @@ class RandomIndex:
             for row in rows:
                 drawn = np.random.default_rng([self.seed, row]).permutation(len(chunk))
                 orders[row] = chunk[drawn[: max(depth, 0)]]
-        counts = np.array([len(order) for order in orders], dtype=np.int64)
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        place = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
-        return Ranking(
-            indptr=indptr,
-            chunk=np.concatenate(orders) if questions else np.zeros(0, dtype=np.int64),
-            score=1.0 / (1.0 + place),
-            candidates=found,
-            score_mean=np.full(questions, np.nan),
-            score_m2=np.full(questions, np.nan),
-            probes=probes,
-            probe_score=np.full(len(probes.question), np.nan),
-            probe_below=np.full(len(probes.question), -1, dtype=np.int64),
-            probe_tied=np.full(len(probes.question), -1, dtype=np.int64),
-        )
+        question = np.repeat(np.arange(questions), [len(order) for order in orders])
+        chunk = np.concatenate([np.zeros(0, dtype=np.int64), *orders])
+        place = np.concatenate([np.zeros(0), *(np.arange(len(order), dtype=np.float64) for order in orders)])
+        return as_ranking(Rows(question, chunk, 1.0 / (1.0 + place)), found, depth, probes)

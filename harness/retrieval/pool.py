@@ -1,4 +1,4 @@
-"""The chunks that one group of questions may be answered from."""
+"""The chunks that one group of questions may be answered from, and the vectors that lead to them."""
 
 from __future__ import annotations
 
@@ -7,42 +7,94 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.retrieval.distinct import distinct_rows
 from harness.spans import ranges
-from harness.types import Bools, Candidates, Ints
+from harness.types import Bools, Candidates, Ints, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The chunks behind each column of a block of scores. `chunk`: the first one, ascending from column to column. Where equal vectors lead to
+    further ones, those of column c are `more[begin[c]:begin[c + 1]]`, ascending; both None: there are none."""
+
+    chunk: Ints
+    more: Ints | None = None
+    begin: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """`chunk`: the candidates in chunk order; `vector`: the distinct vectors they use; `column`: where the vector of each of their entries is among
-    those (None: one each, in order); `first`: the first entry of each candidate (None: each has just one)."""
+    """`chunk`: the candidates in chunk order; `row`: for each distinct vector that leads to one, a row that holds it, by first entry; `column`: where
+    the vector of each entry is among those (None: one each, in order); `first`: the first entry of each candidate (None: each has just one)."""
 
     chunk: Ints
-    vector: Ints
-    column: Ints | None
+    row: Ints
+    column: Ints | None = None
     first: Ints | None = None
-
-    @classmethod
-    def of(cls, doc: Ints, place: Ints, documents: Bools, begin: Ints | None = None) -> Pool:
-        """The pool of the chunks (column `doc`) that lie in the `documents` marked True.
-
-        `place` is the vector of every entry. The entries of chunk c are `begin[c]` to `begin[c + 1]`; where `begin` is None, entry c alone.
-        """
-        chunk = chunks_of(doc, documents)
-        if begin is None:
-            used, first = place[chunk], None
-        else:
-            used = place[ranges(begin[chunk], begin[chunk + 1])[0]]
-            counts = begin[chunk + 1] - begin[chunk]
-            first = np.cumsum(counts) - counts
-        if len(used) < 2 or bool(np.all(used[1:] > used[:-1])):
-            return cls(chunk, used, None, first)
-        vector, column = np.unique(used, return_inverse=True)
-        return cls(chunk, vector, column, first)
 
     @property
     def entries(self) -> int:
         """How many vectors lead to the candidates, equal ones counted apart."""
-        return len(self.vector if self.column is None else self.column)
+        return len(self.row if self.column is None else self.column)
+
+    def owners(self) -> Owners:
+        """Of columns that are distinct vectors where each candidate has one entry, of columns that are candidates otherwise."""
+        if self.column is None or self.first is not None:
+            return Owners(self.chunk)
+        chunk, begin = self.candidates_of_columns()
+        further = np.ones(len(chunk), dtype=bool)
+        further[begin[:-1]] = False
+        return Owners(chunk[begin[:-1]], chunk[further], begin - np.arange(len(begin)))
+
+    def candidates_of_columns(self) -> tuple[Ints, Ints]:
+        """(chunk, begin): the distinct vector c leads to the candidates `chunk[begin[c]:begin[c + 1]]`, ascending; once for each entry."""
+        chunk = self.chunk if self.first is None else np.repeat(self.chunk, np.diff(self.first, append=self.entries))
+        if self.column is None:
+            return chunk, np.arange(len(chunk) + 1)
+        counts = np.bincount(self.column, minlength=len(self.row))
+        return chunk[np.argsort(self.column, kind="stable")], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+class Catalogue:
+    """Which rows of the vectors lead to which chunks, and which of them are equal (`number`: the same for equal rows, from 0; None: no two are).
+
+    Entries are the rows in the order of their chunks: those of chunk c are `begin[c]` to `begin[c + 1]` (begin None: entry c is row c and leads to
+    chunk c). Costs one reading of the vectors, and three numbers an entry at most.
+    """
+
+    def __init__(self, doc: Ints, vectors: Vectors, entry: Ints | None) -> None:
+        self._doc = doc
+        self.number = self._place = distinct_rows(vectors)
+        self._row, self._begin = None, None
+        if entry is not None:
+            self._row = np.argsort(entry, kind="stable")
+            self._begin = np.concatenate([[0], np.cumsum(np.bincount(entry, minlength=len(doc)))]).astype(np.int64)
+            self._place = None if self._place is None else self._place[self._row]
+        self._earliest = np.empty(0 if self._place is None else len(vectors), dtype=np.int64)
+
+    def pool(self, documents: Bools) -> Pool:
+        """The candidates in the `documents` marked True."""
+        chunk = chunks_of(self._doc, documents)
+        if self._begin is None:
+            entry, first = chunk, None
+        else:
+            entry = ranges(self._begin[chunk], self._begin[chunk + 1])[0]
+            counts = self._begin[chunk + 1] - self._begin[chunk]
+            first = np.cumsum(counts) - counts
+        column = None if self._place is None else self._columns(self._place[entry])
+        if column is not None:
+            new = np.ones(len(entry), dtype=bool)
+            new[1:] = column[1:] > np.maximum.accumulate(column)[:-1]
+            entry = entry[new]
+        return Pool(chunk, entry if self._row is None else self._row[entry], column, first)
+
+    def _columns(self, place: Ints) -> Ints | None:
+        """Numbers for the vectors of some entries, by first appearance; None where none appears twice. Touches no more than these entries."""
+        position = np.arange(len(place))
+        self._earliest[place[::-1]] = position[::-1]  # where a place repeats, the last assignment stays: the first entry
+        earliest = self._earliest[place]
+        new = earliest == position
+        return None if new.all() else (np.cumsum(new) - 1)[earliest]
 
 
 def chunks_of(doc: Ints, documents: Bools) -> Ints:

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
 import numpy as np
-import numpy.typing as npt
 
+from harness.retrieval.places import Places
+from harness.retrieval.pool import Owners, Pool
+from harness.retrieval.standing import Moments, Scores, Scratch, Standing, Weights
 from harness.types import Floats, Ints, Probes, Ranking
+from harness.workers import cores
 
-Scores = npt.NDArray[np.float32]
-_SLAB_SCORES = 2**20
-_FEW_PROBES = 8
+_SLAB_SCORES = 2**18
+"""Scores of a block that are looked at together, and on one thread: 1 MB."""
+
+_BUFFER = 512
+"""NumPy copies rows shorter than its buffer (8192 numbers) before it compares them with a column of others; not to do so halves the time."""
+
+
+class Blocks(Protocol):
+    """Scores of some questions for all columns of a pool."""
+
+    def pairs(self, question: Ints, column: Ints) -> Scores:
+        """Those of some pairs, bit for bit as the blocks have them. To be asked once, before the blocks."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[int, Scores]]:
+        """Blocks of shape (questions, columns), in the order of their columns, each with the number of its first one. The next may overwrite it."""
+        ...
 
 
 class Findings:
@@ -26,35 +47,57 @@ class Findings:
         self._by_question = np.argsort(probes.question, kind="stable")
         self._sorted_questions = probes.question[self._by_question]
         self._hits: list[tuple[Ints, Ints, Scores]] = []
+        self._cores = cores()
+        self._threads, self._scratch = ThreadPoolExecutor(self._cores), Scratch()
 
-    def take(self, questions: Ints, chunk: Ints, scores: Scores, depth: int, floor: Scores | None = None) -> None:
-        """Scores (questions x candidates) of the `questions` against the candidate chunks `chunk`, ascending.
+    def take(self, questions: Ints, pool: Pool, owners: Owners, blocks: Blocks, depth: int) -> None:
+        """Scores of the `questions` (ascending) for the candidates of `pool`, whose columns `owners` has."""
+        places, row, column = self._known(questions, pool)
+        wanted, weights = blocks.pairs(row, column), Weights(owners)
+        best, moments, standing = Places(len(questions), depth), Moments(len(questions), weights), Standing(row, wanted, weights)
 
-        `floor`: for each question a score that at least `depth` of its candidates reach, where one is known.
-        """
-        step = max(_SLAB_SCORES // len(chunk), 1)
-        for start in range(0, len(questions), step):
-            part = slice(start, start + step)
-            slab = scores[part]
-            self._mean[questions[part]], self._m2[questions[part]] = moments(slab)
-            row, column = top(slab, depth, None if floor is None else floor[part])
-            self._hits.append((questions[part][row], chunk[column], slab[row, column]))
-        self._probe(questions, chunk, scores)
+        def look(rows: slice, start: int, scores: Scores) -> None:
+            slab = scores[rows]
+            with np.errstate():  # which puts the size of buffers back
+                np.setbufsize(_BUFFER)
+                best.add(rows, start, slab, self._scratch)
+                moments.add(rows, start, slab, self._scratch)
+                standing.add(rows, start, slab, self._scratch)
 
-    def _probe(self, questions: Ints, chunk: Ints, scores: Scores) -> None:
+        for start, scores in blocks:
+            self._each(look, start, scores)
+            best.settle(start + scores.shape[1])
+        self._mean[questions], self._m2[questions] = moments.result()
+        asked, chunk, score = best.chunks(owners)
+        self._hits.append((questions[asked], chunk, score))
+        self._score[places], self._below[places], self._tied[places] = wanted, standing.below, standing.tied
+
+    def _each(self, look: Callable[[slice, int, Scores], None], start: int, scores: Scores) -> None:
+        """`look` at the slabs of a block, on as many threads as there are cores."""
+        count, step = len(scores), max(_SLAB_SCORES // scores.shape[1], 1)
+        slabs = [slice(first, min(first + step, count)) for first in range(0, count, step)]
+        if len(slabs) == 1 or self._cores == 1:
+            for rows in slabs:
+                look(rows, start, scores)
+        else:
+            for done in [self._threads.submit(look, rows, start, scores) for rows in slabs]:
+                done.result()
+
+    def _known(self, questions: Ints, pool: Pool) -> tuple[Ints, Ints, Ints]:
+        """Probes of the `questions` whose chunk is a candidate: their places, the question of each counted in `questions`, and its column."""
         first = np.searchsorted(self._sorted_questions, questions, side="left")
-        last = np.searchsorted(self._sorted_questions, questions, side="right")
-        for row in np.flatnonzero(last > first):
-            places = self._by_question[first[row] : last[row]]
-            wanted = self._probes.chunk[places]
-            column = np.minimum(np.searchsorted(chunk, wanted), len(chunk) - 1)
-            known = chunk[column] == wanted
-            places, column = places[known], column[known]
-            self._score[places] = scores[row, column]
-            self._below[places], self._tied[places] = standing(scores[row], scores[row, column])
+        counts = np.searchsorted(self._sorted_questions, questions, side="right") - first
+        row = np.repeat(np.arange(len(questions)), counts)
+        places = self._by_question[np.arange(len(row)) + np.repeat(first - np.cumsum(counts) + counts, counts)]
+        wanted = self._probes.chunk[places]
+        candidate = np.minimum(np.searchsorted(pool.chunk, wanted), len(pool.chunk) - 1)
+        known = pool.chunk[candidate] == wanted
+        candidate = candidate[known]
+        return places[known], row[known], candidate if pool.column is None or pool.first is not None else pool.column[candidate]
 
     def ranking(self) -> Ranking:
         """Everything taken so far, in the order of the questions."""
+        self._threads.shutdown()
         counts = np.zeros(len(self.candidates) + 1, dtype=np.int64)
         question = np.concatenate([hit[0] for hit in self._hits]) if self._hits else np.zeros(0, dtype=np.int64)
         chunk = np.concatenate([hit[1] for hit in self._hits]) if self._hits else np.zeros(0, dtype=np.int64)
@@ -73,40 +116,3 @@ class Findings:
             probe_below=self._below,
             probe_tied=self._tied,
         )
-
-
-def top(scores: Scores, depth: int, floor: Scores | None) -> tuple[Ints, Ints]:
-    """(row, column) of the `depth` highest scores of each row, row by row, best first; equal scores by column, also at the cut."""
-    width = scores.shape[1]
-    if depth < 1:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if depth >= width:
-        return np.repeat(np.arange(len(scores)), width), np.argsort(-scores, axis=1, kind="stable").ravel()
-    if floor is None:
-        floor = np.partition(scores, width - depth, axis=1)[:, width - depth]
-    row, column = np.nonzero(scores >= floor[:, None])
-    order = np.lexsort((column, -scores[row, column], row))
-    row, column = row[order], column[order]
-    rank = np.arange(len(row)) - np.searchsorted(row, row, side="left")
-    kept = rank < depth
-    return row[kept], column[kept]
-
-
-def moments(scores: Scores) -> tuple[Floats, Floats]:
-    """Mean of each row and the sum of squared deviations from it, in float64; 0 exactly where all scores of a row are equal."""
-    pivot = scores[:, :1].astype(np.float64)
-    shifted = scores - pivot
-    mean = shifted.mean(axis=1)
-    shifted -= mean[:, None]
-    return pivot[:, 0] + mean, np.einsum("ij,ij->i", shifted, shifted)
-
-
-def standing(scores: Scores, wanted: Scores) -> tuple[Ints, Ints]:
-    """For each of `wanted`, how many of `scores` are lower, and how many are equal."""
-    if len(wanted) <= _FEW_PROBES:
-        lower = [np.count_nonzero(scores < score) for score in wanted]
-        equal = [np.count_nonzero(scores == score) for score in wanted]
-        return np.array(lower, dtype=np.int64), np.array(equal, dtype=np.int64)
-    ordered = np.sort(scores)
-    below = np.searchsorted(ordered, wanted, side="left")
-    return below, np.searchsorted(ordered, wanted, side="right") - below

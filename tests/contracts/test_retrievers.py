@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cross_encoder_toys import shared_toy
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError, PartError
-from harness.retrieval import dense
 from harness.retrieval.base import Queries, Retriever, Shelf
 from harness.retrieval.controls import RandomRetriever
 from harness.retrieval.dense import DenseRetriever
-from harness.types import Candidates, Ints, Probes, Ranking, Vectors
+from harness.types import Candidates, Document, Ints, Probes, Ranking, Vectors
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 RETRIEVERS = sorted(path.stem for path in (CONF / "retriever").glob("*.yaml"))
@@ -28,7 +28,8 @@ NO_PROBES = Probes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 def load_retriever(name: str) -> Retriever:
     """As the command line makes it, with the retrievers that it holds."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        made: Retriever = instantiate(compose(None, overrides=[f"+retriever={name}"]).retriever)
+        needed = [f"retriever.model={shared_toy()}"] if name == "rerank" else []
+        made: Retriever = instantiate(compose(None, overrides=[f"+retriever={name}", *needed]).retriever)
     return made
 
 
@@ -42,11 +43,34 @@ def whole_numbers(random: np.random.Generator, count: int) -> Vectors:
     return random.integers(-3, 4, (count, 16)).astype(np.float32)
 
 
+WORDS = [f"{stem}{ending}" for stem in ("lamp", "rent", "tax", "boat", "snow", "card") for ending in ("", "s", "er", "ing", "less")]
+
+
+def texts_of(random: np.random.Generator, count: int) -> tuple[str, ...]:
+    texts: list[str] = []
+    for _ in range(count):
+        words = random.choice(WORDS, random.integers(1, 40)).tolist()
+        if texts and random.random() < 0.3:
+            words = texts[random.integers(len(texts))].split()
+        if random.random() < 0.5:
+            words[random.integers(len(words))] = str(random.choice(WORDS))
+        texts.append(" ".join(words))
+    return tuple(texts)
+
+
+def dated_and_related(count: int) -> tuple[Document, ...]:
+    """Every third has no date; each links to the next and to one that is not there, but for the last."""
+    dates: list[dict[str, Any]] = [{"date": f"20{20 + number % 7}-03-{1 + number % 28:02d}"} if number % 3 else {} for number in range(count)]
+    links: list[dict[str, Any]] = [{"related": [f"{number + 1}.md", "gone.md"]} for number in range(count - 1)]
+    return tuple(Document(f"{number}.md", "", metadata=date | link) for number, (date, link) in enumerate(zip(dates, [*links, {}], strict=True)))
+
+
 class Case:
-    """`chunks` chunks over `documents` documents, a share of them word for word copies of others; questions behind `groups` filters.
+    """`chunks` chunks over `documents` documents, a share of them copies of others (by vector, and some by text, word for word or nearly); questions
+    behind `groups` filters.
 
     Filter 0 lets everything through, filter 1 nothing, the others a few documents each. With `more`, so many further vectors lead to chunks, some of
-    them to the same one, and equal ones to several; entries stand in no order.
+    them to the same one, and equal ones to several; entries stand in no order. Most documents have a date and link to others.
     """
 
     def __init__(self, seed: int, *, chunks: int, questions: int, documents: int = 7, groups: int = 4, more: int = 0) -> None:
@@ -58,14 +82,14 @@ class Case:
             vectors[copies] = vectors[random.integers(0, min(chunks, 5), int(copies.sum()))]
         masks = random.random((groups, documents)) < 0.3
         masks[0], masks[1:2] = True, False
-        self.shelf = Shelf(self.doc, tuple(f"chunk {number}" for number in range(chunks)), vectors)
+        self.shelf = Shelf(self.doc, texts_of(random, chunks), vectors, documents=dated_and_related(documents))
         self.owner: Ints = np.arange(chunks, dtype=np.int64)
         if more and chunks:
             shuffled = random.permutation(chunks + more)
             self.owner = np.concatenate([self.owner, random.integers(0, chunks, more)]).astype(np.int64)[shuffled]
             further = np.where(random.random((more, 1)) < 0.4, vectors[random.integers(0, chunks, more)], whole_numbers(random, more))
             self.shelf = replace(self.shelf, vectors=np.concatenate([vectors, further])[shuffled], entry=self.owner)
-        self.queries = Queries(tuple(f"question {number}" for number in range(questions)), whole_numbers(random, questions))
+        self.queries = Queries(tuple(" ".join(random.choice(WORDS, 4)) for _ in range(questions)), whole_numbers(random, questions))
         self.candidates = Candidates(random.integers(0, groups, questions).astype(np.int64), masks)
         pairs = 3 * questions if chunks else 0
         self.probes = Probes(
@@ -104,9 +128,30 @@ def test_the_contract(name: str, depth: int, more: int, chunks: int, questions: 
         assert len(ranking.chunk[rows]) == min(depth, len(pool)) == len(set(ranking.chunk[rows].tolist()))
         assert set(ranking.chunk[rows].tolist()) <= set(pool.tolist())
         assert (np.diff(ranking.score[rows]) <= 0).all()
+        assert (np.diff(ranking.chunk[rows])[np.diff(ranking.score[rows]) == 0] > 0).all(), "ties keep chunk order"
     assert len(ranking.probe_score) == len(ranking.probe_below) == len(ranking.probe_tied) == len(case.probes.chunk)
     again = search(case, load_retriever(name), depth, case.probes)
     assert np.array_equal(again.chunk, ranking.chunk)
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+@pytest.mark.parametrize("more", [0, 200])
+def test_a_deeper_search_begins_with_the_shallower_one(name: str, more: int) -> None:
+    """The harness doubles the depth until every question has read enough: what was read must stay where it was."""
+    case = Case(11, chunks=400, questions=9, more=more, groups=3)
+    index = load_retriever(name).build(case.shelf)
+    deep = index.search(case.queries, case.candidates, 1000, NO_PROBES)
+    for depth in (1, 3, 40, 99, 100, 101, 170, 250, 399):
+        shallow = load_retriever(name).build(case.shelf).search(case.queries, case.candidates, depth, NO_PROBES)
+        assert begins_with(deep, shallow, depth)
+        assert begins_with(deep, index.search(case.queries, case.candidates, depth, NO_PROBES), depth)
+    assert not begins_with(replace(deep, chunk=deep.chunk[::-1]), shallow, 399)
+
+
+def begins_with(deep: Ranking, shallow: Ranking, depth: int) -> bool:
+    places = np.arange(len(deep.chunk)) - np.repeat(deep.indptr[:-1], np.diff(deep.indptr))
+    first = places < depth
+    return np.array_equal(deep.chunk[first], shallow.chunk) and np.array_equal(deep.score[first], shallow.score)
 
 
 def agrees(case: Case, ranking: Ranking, depth: int) -> bool:
@@ -164,10 +209,10 @@ def test_the_best_of_a_chunk_does_not_crowd_out_others() -> None:
     assert ranking.candidates.tolist() == [3]
 
 
-@pytest.mark.parametrize("limit", ["_BLOCK_SCORES", "_QUERIES_AT_ONCE", "_DEEPEST", "_ROWS_COMPARED"])
+@pytest.mark.parametrize("limit", ["products._MOST_COLUMNS", "dense._QUERIES_AT_ONCE", "dense._WIDE_SCORES", "distinct._ROWS_AT_ONCE", "scores._SLAB_SCORES"])
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr("harness.retrieval.scores._SLAB_SCORES", 900)
-    monkeypatch.setattr(dense, limit, 7)
+    monkeypatch.setattr("harness.retrieval.products._FEWEST_COLUMNS", 5)
+    monkeypatch.setattr(f"harness.retrieval.{limit}", 7)
     for case in (Case(8, chunks=400, questions=60, groups=3), Case(8, chunks=400, questions=30, groups=3, more=500)):
         assert agrees(case, search(case, DenseRetriever(), 20, case.probes), 20)
 
@@ -227,7 +272,7 @@ def test_equal_scores_have_no_spread_at_all() -> None:
 
 
 def test_rows_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense, "_multipliers", lambda count: np.zeros(count, dtype=np.uint64))
+    monkeypatch.setattr("harness.retrieval.distinct._multipliers", lambda count: np.zeros(count, dtype=np.uint64))
     case = Case(4, chunks=80, questions=9)
     assert agrees(case, search(case, DenseRetriever(), 12, case.probes), 12)
 
