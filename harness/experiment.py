@@ -12,7 +12,7 @@ import numpy as np
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
 from harness.chunking.surroundings import PLAIN, Surroundings
-from harness.embedding.base import Embedder, Progress, passed, reads_spans, vector_bytes
+from harness.embedding.base import Embedder, Progress, passed, reads_spans, spent, vector_bytes
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.labels import Copies
 from harness.metrics.reading import measure
@@ -86,6 +86,12 @@ class Prepared:
         free = {"embedded_tokens": 0.0, "cached_tokens": tokens, "seconds_chunk": 0.0, "seconds_embed": 0.0}
         return replace(self, facts={**self.facts, **free})
 
+    def charged(self, tokens: int) -> Prepared:
+        """The same where so many tokens came from a cache only because they were embedded for this a moment ago."""
+        tokens = min(tokens, int(self.facts["cached_tokens"]))
+        moved = {"embedded_tokens": self.facts["embedded_tokens"] + tokens, "cached_tokens": self.facts["cached_tokens"] - tokens}
+        return replace(self, facts={**self.facts, **moved}) if tokens else self
+
 
 def retrieve(experiment: Experiment, stage: Stage, progress: Progress) -> Retrieved:
     """Chunk, embed, index and search. Costs one pass of the embedder over the chunks and questions that no cache holds."""
@@ -104,7 +110,9 @@ def prepare(experiment: Experiment, stage: Stage, progress: Progress) -> Prepare
         shelf, passages = embedded(experiment, chunks, progress)
         asked = tuple(question.text for question in corpus.questions)
         questions = experiment.embedder.embed(asked, "query")
-    return Prepared(chunks, shelf, Queries(asked, questions.vectors), {**_embedding_facts(passages, questions), **clock.seconds})
+    return Prepared(
+        chunks, shelf, Queries(asked, questions.vectors), {**_embedding_facts(passages, questions), **spent(experiment.embedder), **clock.seconds}
+    )
 
 
 def search(experiment: Experiment, prepared: Prepared, stage: Stage) -> Retrieved:

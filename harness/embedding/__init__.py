@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from harness.embedding.base import AsksForDim, Embedder
 from harness.embedding.cache import VectorCache, prune
 from harness.embedding.cached import CachedEmbedder
 from harness.embedding.cached_late import CachedLateEmbedder
+from harness.embedding.factories import from_endpoint, from_model, from_onnx, from_static, hashed, minilm
 from harness.embedding.hashing import HashingEmbedder
-from harness.embedding.late import OVERLAP, LateEmbedder
-from harness.embedding.reading import Encoder
-from harness.embedding.sentence_transformer import SentenceTransformerEmbedder, minilm_package
+from harness.embedding.http_store import behind_late_cache
+from harness.embedding.late import LateEmbedder
+from harness.embedding.onnx import OnnxEmbedder
+from harness.embedding.sentence_transformer import SentenceTransformerEmbedder
 from harness.embedding.states import DiskStates, MemoryStates, prune_states
+from harness.embedding.static import StaticEmbedder
+from harness.embedding.stored import StoredEmbedder
 from harness.errors import ConfigError
 
 __all__ = [
@@ -20,9 +25,16 @@ __all__ = [
     "CachedLateEmbedder",
     "HashingEmbedder",
     "LateEmbedder",
+    "OnnxEmbedder",
     "SentenceTransformerEmbedder",
+    "StaticEmbedder",
+    "StoredEmbedder",
     "VectorCache",
+    "from_endpoint",
     "from_model",
+    "from_onnx",
+    "from_static",
+    "hashed",
     "minilm",
     "prune",
     "prune_states",
@@ -31,36 +43,24 @@ __all__ = [
 _MEMORY_BYTES = 512 * 2**20
 
 
-def from_model(model: str, *, pooling: str = "own", late_overlap: int = OVERLAP, **values: Any) -> SentenceTransformerEmbedder | LateEmbedder:
-    """The sentence-transformers model `model`; `values` are the fields of `SentenceTransformerEmbedder`.
-
-    `pooling`: own (a chunk's text goes through the model by itself, and the model pools it as it was made to) or late (`LateEmbedder`, whose windows
-    share `late_overlap` tokens). Raises ConfigError for another value, ModelError where the model can't be had.
-    """
-    return _pooled(SentenceTransformerEmbedder(model, **values), pooling, late_overlap)
-
-
-def minilm(pooling: str = "own", late_overlap: int = OVERLAP) -> SentenceTransformerEmbedder | LateEmbedder:
-    """all-MiniLM-L6-v2 with the checked weights of an installed package, pooled as `from_model` says; no network.
-
-    Raises ModelError where the weights are missing or others.
-    """
-    return _pooled(minilm_package(), pooling, late_overlap)
-
-
-def _pooled(ordinary: SentenceTransformerEmbedder, pooling: str, late_overlap: int) -> SentenceTransformerEmbedder | LateEmbedder:
-    if pooling not in ("own", "late"):
-        raise ConfigError("embedder.pooling", pooling, "own (the model's) or late would do")
-    return LateEmbedder(ordinary, late_overlap) if pooling == "late" else ordinary
-
-
-def with_cache(embedder: Encoder | LateEmbedder, folder: Path, *, max_bytes: int) -> CachedEmbedder | CachedLateEmbedder:
+def with_cache(embedder: Embedder, folder: Path, *, max_bytes: int) -> Embedder:
     """`embedder` behind a cache of its own in `folder`, kept below about `max_bytes`, and behind memory. The file is made on first use.
 
     A late embedder shares the vectors of its model with the ordinary one, and keeps token states in the folder `states` beside `folder`, all models
-    together below `max_bytes`; what has no room there stays in memory while that lasts (512 MiB).
+    together below `max_bytes`; what has no room there stays in memory while that lasts (512 MiB). One that shortens or rounds vectors stands in
+    front of the cache of the one behind it. A static one needs no cache. One that has to ask for the length of a vector is not asked here.
     """
-    plain = embedder.ordinary if isinstance(embedder, LateEmbedder) else embedder
+    if isinstance(embedder, StoredEmbedder):
+        return embedder.over(with_cache(embedder.behind, folder, max_bytes=max_bytes))
+    if isinstance(embedder, StaticEmbedder):
+        return embedder
+    plain: Any = embedder.ordinary if isinstance(embedder, LateEmbedder) else embedder
+    if isinstance(plain, AsksForDim):
+        return behind_late_cache(plain, folder, max_bytes=max_bytes)
+    if not (callable(getattr(plain, "read", None)) and callable(getattr(plain, "vectors", None))):
+        raise ConfigError(
+            "embedder", type(plain).__name__, "has no read and vectors, which show what a model reads and give its vectors (docs/extending.md)"
+        )
     texts = CachedEmbedder(plain, VectorCache(folder, plain.identity, plain.dim, max_bytes=max_bytes))
     if not isinstance(embedder, LateEmbedder):
         return texts

@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS vectors
     (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, used INTEGER NOT NULL, checksum INTEGER NOT NULL, value BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
+_UNUSABLE = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What a file that can't be used raises; where SQLite quotes the damage in its message, Python may fail to decode that."""
 _log = logging.getLogger(__name__)
 
 
@@ -62,7 +64,7 @@ class VectorCache:
         marks = ",".join("?" * len(keys))
         select = f"SELECT id, key, used, checksum, value FROM vectors WHERE key IN ({marks})"  # noqa: S608 (nothing but question marks)
         rows = connection.execute(select, keys).fetchall()
-        sound = [row for row in rows if len(row[4]) == 4 * self._dim and _checksum(row[1], row[4]) == row[3]]
+        sound = [row for row in rows if self._is_sound(row)]
         if sound:
             places = [place[row[1]] for row in sound]
             out[places] = np.frombuffer(b"".join(row[4] for row in sound), dtype="<f4").reshape(-1, self._dim)
@@ -74,6 +76,26 @@ class VectorCache:
                 connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", stale)
         if len(sound) < len(rows):
             self._drop_damaged(connection, {row[0] for row in rows} - {row[0] for row in sound})
+
+    def holds(self, keys: Sequence[bytes]) -> Bools:
+        """Which keys have a row, sound or not. Reads no vector, is no use of one, and makes no file."""
+        found = np.zeros(len(keys), dtype=bool)
+        if self._connection is None and not self.path.is_file():
+            return found
+        place = {key: number for number, key in enumerate(keys)}
+        with self._guarded("read") as connection:
+            if connection is not None:
+                for start in range(0, len(keys), _KEYS_AT_ONCE):
+                    some = keys[start : start + _KEYS_AT_ONCE]
+                    select = f"SELECT key FROM vectors WHERE key IN ({','.join('?' * len(some))})"  # noqa: S608 (nothing but question marks)
+                    found[[place[row[0]] for row in connection.execute(select, some)]] = True
+        return found
+
+    def _is_sound(self, row: tuple[object, ...]) -> bool:
+        """A byte that changed in SQLite's own headers can make any value of any other."""
+        _, key, used, checksum, value = row
+        whole = isinstance(key, bytes) and isinstance(used, int) and isinstance(value, bytes) and len(value) == 4 * self._dim
+        return whole and _checksum(key, value) == checksum  # type: ignore[arg-type]  # mypy forgets what `whole` says
 
     def _drop_damaged(self, connection: sqlite3.Connection, ids: set[int]) -> None:
         self.damaged += len(ids)
@@ -112,13 +134,13 @@ class VectorCache:
             connection = self._connection_or_none(done)
             try:
                 yield connection
-            except sqlite3.Error as error:
+            except _UNUSABLE as error:
                 self._put_out_of_use(done, error)
 
     def _connection_or_none(self, done: str) -> sqlite3.Connection | None:
         try:
             return None if self._off else self._connect()
-        except (sqlite3.Error, OSError) as error:
+        except _UNUSABLE as error:
             self._put_out_of_use(done, error)
             return None
 
@@ -215,5 +237,5 @@ def _shrink_file(path: Path, max_bytes: int) -> None:
             _shrink(connection, max_bytes)
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
+    except _UNUSABLE as error:
         raise StoreError(f"{path}: can't be pruned ({error}); if the file is damaged, delete it") from error

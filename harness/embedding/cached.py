@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.embedding.base import Described, InFront, Kind, Progress
-from harness.embedding.reading import Encoder, NoStore, Store, embed_with
+from harness.embedding.base import Described, InFront, Kind, Outlook, Progress
+from harness.embedding.reading import Encoder, NoStore, Peeks, Store, embed_with, foreseen
 from harness.types import Bools, Embedded, Vectors
 
 _ENTRY_BYTES = 150
@@ -36,6 +36,10 @@ class MemoryStore:
                 self._held.move_to_end(key)
         return found
 
+    def holds(self, keys: Sequence[bytes]) -> Bools:
+        """Which keys are held. Counts as no use."""
+        return np.fromiter((key in self._held for key in keys), dtype=bool, count=len(keys))
+
     def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Keep one row of `vectors` under each key."""
         for key, vector in zip(keys, vectors, strict=True):
@@ -48,10 +52,10 @@ class MemoryStore:
 
 
 class _Layers:
-    """Memory in front of disk. Writes to disk are gathered to transactions of bounded size; at most some seconds of work wait in memory."""
+    """Memory in front of disk. Writes to disk are gathered to transactions of bounded size; at most `seconds` of work wait in memory."""
 
-    def __init__(self, memory: Store, disk: Store) -> None:
-        self._memory, self._disk = memory, disk
+    def __init__(self, memory: Store, disk: Store, seconds: float) -> None:
+        self._memory, self._disk, self._seconds = memory, disk, seconds
         self._keys: list[bytes] = []
         self._blocks: list[Vectors] = []
         self._since = time.monotonic()
@@ -74,7 +78,7 @@ class _Layers:
         self._memory.save(keys, vectors)
         self._keys.extend(keys)
         self._blocks.append(vectors)
-        if len(self._keys) >= _ROWS_AT_ONCE or time.monotonic() - self._since >= _SECONDS_AT_RISK:
+        if len(self._keys) >= _ROWS_AT_ONCE or time.monotonic() - self._since >= self._seconds:
             self.flush()
 
     def flush(self) -> None:
@@ -105,8 +109,17 @@ class CachedEmbedder(InFront):
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts`; the model works only on what no cache holds. Raises PartError where it gives NaN or a wrong shape."""
-        layers = _Layers(self._memory, self.cache)
+        layers = _Layers(self._memory, self.cache, getattr(self.embedder, "seconds_at_risk", _SECONDS_AT_RISK))  # paid work goes to disk sooner
         try:
             return embed_with(self.embedder, layers, texts, kind, progress)
         finally:
             layers.flush()
+
+    def outlook(self, texts: Sequence[str], kind: Kind) -> Outlook:
+        """What `embed` would take now. Loads no weights and reads no vector: one that is damaged on disk counts as held."""
+        inputs = self.embedder.read(texts, kind)
+        held = self._memory.holds(inputs.keys)
+        places = np.flatnonzero(~held)
+        if len(places) and isinstance(self.cache, Peeks):
+            held[places] = self.cache.holds([inputs.keys[place] for place in places.tolist()])
+        return foreseen(inputs, held, self.identity)

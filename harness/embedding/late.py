@@ -15,15 +15,16 @@ from functools import cached_property
 import numpy as np
 
 from harness.embedding.base import Described, InFront, Kind, LateEmbedded, Progress
-from harness.embedding.engine import WindowBatch, batches, unit_rows
+from harness.embedding.engine import WindowBatch, unit_rows
 from harness.embedding.pooling import DocumentStates
 from harness.embedding.sentence_transformer import SentenceTransformerEmbedder
 from harness.embedding.spans import embed_spans_with
-from harness.embedding.states import NoStates
+from harness.embedding.state_store import NoStates
 from harness.embedding.tokens import UNLIMITED, DocumentTokens
 from harness.embedding.windows import Windows, windows
 from harness.errors import ConfigError, PartError
 from harness.types import ChunkSet, Document, Embedded, Floats, Vectors
+from harness.workers import batches
 
 _FORMAT = 1
 """Raise it when the same files come to mean other vectors."""
@@ -73,6 +74,11 @@ class LateEmbedder(InFront):
     def room(self) -> int:
         """Tokens of a document that a window holds."""
         return self.ordinary.limit
+
+    @property
+    def contextual(self) -> bool:
+        """Always: what stands around a chunk is in its vector."""
+        return True
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Ordinary vectors of `texts`."""

@@ -6,6 +6,7 @@ whose context is shorter than a document.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,19 +61,21 @@ def pool(kept: DocumentStates, served: Windows, a: Ints, b: Ints) -> Floats:
     a chunk that is the whole of a window has the whole: then the mean is the ordinary vector of that window's text.
     """
     places, where = np.unique(np.concatenate([a, b]), return_inverse=True)
-    sums = _prefix_sums(kept.states, places) + _shares(kept.rest.astype(np.float64), served, places)
+    sums = prefix_sums(lambda begin, end: kept.states[begin:end].astype(np.float32), kept.states.shape[1], places) + _shares(
+        kept.rest.astype(np.float64), served, places
+    )
     counts = places + _shares(np.full((len(served), 1), float(kept.around)), served, places)[:, 0]
     low, high = where[: len(a)], where[len(a) :]
     mean: Floats = (sums[high] - sums[low]) / (counts[high] - counts[low])[:, None]
     return mean
 
 
-def _prefix_sums(states: States, places: Ints) -> Floats:
-    """The sum of the states before each of `places` (rising), less the same amount for all, (places, d). In float32 within 512 tokens, in float64
-    beyond them."""
+def prefix_sums(rows: Callable[[int, int], Vectors], width: int, places: Ints) -> Floats:
+    """The sum of a document's rows before each of `places` (rising), less the same amount for all, (places, width). `rows` gives those from one place
+    to another, (n, width) float32. Adds in float32 within 512 rows, in float64 beyond them."""
     low, high = int(places[0]), int(places[-1])
     cuts = np.union1d(places, np.arange(low // _STRIDE + 1, -(-high // _STRIDE)) * _STRIDE)
-    sums = np.zeros((len(cuts), states.shape[1]))
+    sums = np.zeros((len(cuts), width))
     begin = low
     while begin < high:
         end = min((begin // _ROWS_AT_ONCE + 1) * _ROWS_AT_ONCE, high)
@@ -80,7 +83,7 @@ def _prefix_sums(states: States, places: Ints) -> Floats:
         edges = cuts[first : last + 1] - begin
         ones = np.ones(end - begin, dtype=np.float32)
         segments = sparse.csr_array((ones, np.arange(end - begin), edges), shape=(len(edges) - 1, end - begin))
-        sums[first + 1 : last + 1] = segments @ states[begin:end].astype(np.float32)
+        sums[first + 1 : last + 1] = segments @ rows(begin, end)
         begin = end
     found: Floats = np.cumsum(sums, axis=0)[np.searchsorted(cuts, places)]
     return found

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.embedding.base import Described, Kind, Progress
+from harness.embedding.base import Described, Kind, Outlook, Progress
 from harness.errors import PartError
 from harness.types import Bools, Embedded, Ints, Vectors
 
@@ -94,6 +94,15 @@ class Store(Protocol):
         ...
 
 
+@runtime_checkable
+class Peeks(Protocol):
+    """A store that can be asked what it holds, without reading it."""
+
+    def holds(self, keys: Sequence[bytes]) -> Bools:
+        """Which keys are held."""
+        ...
+
+
 class NoStore:
     """Holds nothing."""
 
@@ -103,6 +112,12 @@ class NoStore:
 
     def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Forgets them."""
+
+
+def foreseen(inputs: Inputs, held: Bools, store: str | None) -> Outlook:
+    """What `embed_with` would take for texts that are read as `inputs`, where `store` holds the readings `held`."""
+    read = inputs.tokens - inputs.unread
+    return Outlook(inputs.keys, inputs.first, read[inputs.first], inputs.lengths, held, int(read.sum()), store)
 
 
 def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
@@ -118,11 +133,16 @@ def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind,
     done, total = int(lengths[held].sum()), int(lengths.sum())
     for rows, block in encoder.vectors(inputs, missing) if len(missing) else ():
         _check(encoder, block, [texts[place] for place in inputs.first[rows]])
-        vectors[rows] = block
+        vectors[rows], held[rows] = block, True
         store.save([inputs.keys[row] for row in rows], block)
         done += int(lengths[rows].sum())
         if progress is not None:
             progress(done, total)
+    if not held.all():
+        left = np.flatnonzero(~held)
+        raise PartError(
+            f"embedder {encoder.name}: gave no vector for {len(left)} of {len(missing)} texts; {texts[inputs.first[left[0]]][:60]!r} is one"
+        )
     if progress is not None and total and not len(missing):
         progress(total, total)
     cached = np.ones(len(texts), dtype=bool)
@@ -132,6 +152,8 @@ def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind,
 
 def _check(encoder: Encoder, block: Vectors, texts: Sequence[str]) -> None:
     shape = (len(texts), encoder.dim)
+    if not (isinstance(block, np.ndarray) and np.issubdtype(block.dtype, np.floating)):
+        raise PartError(f"embedder {encoder.name}: found {type(block).__name__} for vectors, expected an array of float32 of shape {shape}")
     if block.shape != shape:
         raise PartError(f"embedder {encoder.name}: found vectors of shape {block.shape}, expected {shape}; text {texts[0][:60]!r}")
     norms = np.linalg.norm(block, axis=1)

@@ -16,7 +16,7 @@ from harness.embedding.base import Kind, Progress
 from harness.embedding.engine import PROBE, Engine
 from harness.embedding.reading import Inputs, NoStore, embed_with
 from harness.embedding.tokens import TokenReader, load_tokenizer
-from harness.embedding.weights import check_weights, files_digest, model_folder, package_folder, read_files
+from harness.embedding.weights import check_weights, files_digest, model_folder, origin_of, package_folder, read_files
 from harness.errors import ConfigError, ModelError
 from harness.types import Embedded, Ints, Vectors
 from harness.units.tokenizer import TokenizerUnit
@@ -76,6 +76,11 @@ class SentenceTransformerEmbedder:
             "precision": "float32",
         }
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Digest of the model's files, and its commit where the hub has it."""
+        return origin_of(self.files.folder, files_digest(self.files))
 
     @cached_property
     def dim(self) -> int:

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.embedding.base import Embedder, LateEmbedded, Progress
+from harness.embedding.base import Embedder, LateEmbedded, Outlook, Progress
 from harness.embedding.pooling import DocumentStates, pool, tokens_under
-from harness.embedding.states import StateStore
+from harness.embedding.state_store import StateStore
 from harness.embedding.tokens import DocumentTokens
 from harness.embedding.windows import Windows
 from harness.errors import ImpossibleCell
@@ -55,8 +55,8 @@ def embed_spans_with(
     if chunks.context is not None or chunks.also is not None:
         reason = "a chunk's vector is pooled from its document, so nothing can be put before or beside it; context=none vectors=one would do"
         raise ImpossibleCell("embedder.pooling", "late", reason)
-    rows, spent, missing = _Rows(model, chunks), _Spent(progress), dict[str, list[int]]()
-    for key, numbers in _by_text(documents, chunks).items():
+    rows, spent, missing = _Rows(model, chunks), Spent(progress), dict[str, list[int]]()
+    for key, numbers in numbers_by_text(documents, chunks).items():
         found = kept.find(key)
         if found is None:
             missing[key] = numbers
@@ -102,7 +102,7 @@ class _Rows:
             self.vectors[bare] = found.vectors
 
 
-class _Spent:
+class Spent:
     """Tokens that went through the model (`worked`), and that needn't (`kept`); tells of them as they grow."""
 
     def __init__(self, progress: Progress | None) -> None:
@@ -126,10 +126,18 @@ class _Spent:
             self._progress(self.kept + self.worked, self._total)
 
 
-def _by_text(documents: Sequence[Document], chunks: ChunkSet) -> dict[str, list[int]]:
+def numbers_by_text(documents: Sequence[Document], chunks: ChunkSet) -> dict[str, list[int]]:
     """The numbers of the documents that have chunks, by the digest of their text."""
     found: dict[str, list[int]] = {}
     for number in np.unique(chunks.doc).tolist():
         text = documents[number].text.encode("utf-8", "surrogatepass")
         found.setdefault(hashlib.blake2b(text, digest_size=_KEY_BYTES).hexdigest(), []).append(number)
     return found
+
+
+def foreseen_spans(groups: dict[str, list[int]], tokens: Sequence[int], held: Sequence[bool], store: str) -> Outlook:
+    """What the documents of `groups` (see numbers_by_text) would take, where each takes so many `tokens` and `store` has those `held`."""
+    counts = np.array(tokens, dtype=np.int64)
+    times = np.array([len(numbers) for numbers in groups.values()], dtype=np.int64)
+    first = np.array([numbers[0] for numbers in groups.values()], dtype=np.int64)
+    return Outlook(tuple(key.encode() for key in groups), first, counts, counts, np.array(held, dtype=bool), int((counts * times).sum()), store)

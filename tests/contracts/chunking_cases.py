@@ -58,7 +58,7 @@ def unit(name: str) -> Unit:
 
 UNITS = ("tokens", "tiktoken:cl100k_base", "words", "chars")
 
-NO_EXCEPTIONS = {"oversize", "not_code", "unparsed"}  # notes that allow no chunk over size that could have been divided
+NO_EXCEPTIONS = {"oversize", "general_language", "not_code", "unparsed"}  # notes that allow no chunk over size that could have been divided
 
 TEXTS = {
     "empty": "",
@@ -124,6 +124,6 @@ def check_external(text: str, chunker: ExternalChunker, measure: Unit, size: int
     covered = {place for a, b in spans for place in range(a, b)}
     bare = [place for place, sign in enumerate(text) if place not in covered and not sign.isspace()]
     assert pieces.notes.get("uncovered", 0) == len(bare)
-    assert pieces.notes.get("over_size", 0) == int(np.count_nonzero(ruler.size(pieces.start, pieces.end) > size)) if size else True
-    assert set(pieces.notes) <= {"over_size", "unbounded", "uncovered", "altered", "unplaced", "fragments", "repeated"}
+    assert pieces.notes.get("splitter_oversize", 0) == int(np.count_nonzero(ruler.size(pieces.start, pieces.end) > size)) if size else True
+    assert set(pieces.notes) <= {"splitter_oversize", "unbounded", "uncovered", "altered", "unplaced", "fragments", "repeated"}
     return pieces

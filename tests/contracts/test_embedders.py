@@ -1,13 +1,14 @@
-"""The contract of harness.embedding.base, for every YAML in conf/embedder (the open one with a tiny model made here)."""
+"""The contract of harness.embedding.base, for every YAML in conf/embedder (models of the hub with a tiny one made here in their place)."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from embedding_cases import EMBEDDERS, TEXTS, load_embedder
+from embedding_cases import ALL, CONF, EMBEDDERS, PRESETS, TEXTS, here, load_embedder
 
 from harness.embedding import CachedEmbedder
 from harness.embedding.base import Kind
@@ -15,9 +16,14 @@ from harness.embedding.reading import Encoder
 
 
 @pytest.fixture(scope="module", params=EMBEDDERS)
-def embedder(request: pytest.FixtureRequest, tiny_model_folder: Path) -> Encoder:
-    changes: dict[str, Any] = {"model": str(tiny_model_folder)} if request.param == "sentence_transformer" else {}
-    return load_embedder(request.param, **changes)
+def changes(request: pytest.FixtureRequest, tiny_model_folder: Path, tiny_long_folder: Path, endpoint: str) -> tuple[str, dict[str, Any]]:
+    """The YAML's name, and what has to be changed in it here."""
+    return request.param, here(request.param, tiny_model_folder, tiny_long_folder, endpoint)
+
+
+@pytest.fixture(scope="module")
+def embedder(changes: tuple[str, dict[str, Any]]) -> Encoder:
+    return load_embedder(changes[0], **changes[1])
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +68,7 @@ def test_no_texts_give_no_rows(plain: CachedEmbedder) -> None:
 def test_what_is_not_read_is_counted(plain: CachedEmbedder) -> None:
     """Around the limit exactly, in the embedder's own unit; a text that differs only behind the limit has the same vector."""
     limit = min(plain.limit, 3000)
-    texts = ["a " * limit, "a " * (limit + 1), "a " * (limit + 40) + "b"]
+    texts = [" ".join("a" * limit), " ".join("a" * (limit + 1)), "a " * (limit + 40) + "b"]
     found = plain.embed(texts, "passage")
     assert found.tokens.tolist() == [plain.unit.measure(text).total for text in texts] == [limit, limit + 1, limit + 41]
     assert found.unread.tolist() == ([0, 1, 41] if limit == plain.limit else [0, 0, 0])
@@ -79,11 +85,21 @@ def test_progress_rises_to_its_total(plain: CachedEmbedder) -> None:
     assert {step[1] for step in told} == {done[-1]}
 
 
-def test_identity_is_the_same_for_the_same_parts(embedder: Encoder, request: pytest.FixtureRequest, tiny_model_folder: Path) -> None:
-    name = request.node.callspec.params["embedder"]
-    changes: dict[str, Any] = {"model": str(tiny_model_folder)} if name == "sentence_transformer" else {}
-    assert load_embedder(name, **changes).identity == embedder.identity
+def test_identity_is_the_same_for_the_same_parts(embedder: Encoder, changes: tuple[str, dict[str, Any]]) -> None:
+    assert load_embedder(changes[0], **changes[1]).identity == embedder.identity
     assert embedder.identity
+
+
+def test_every_embedder_can_be_kept_in_less_room(embedder: Encoder, changes: tuple[str, dict[str, Any]]) -> None:
+    """By the YAML's own keys, over the same vectors."""
+    name, values = changes
+    small = load_embedder(name, **values, storage="int8", **({} if name == "hashing" else {"dim": 3}))
+    if name != "hashing":
+        vectors = embedder.vectors(inputs := embedder.read(TEXTS[:2], "query"), np.arange(len(inputs.keys)))
+        first = np.concatenate([block[np.argsort(rows)] for rows, block in vectors])[:, :3]
+        np.testing.assert_allclose(small.embed(TEXTS[:2], "query").vectors, first / np.linalg.norm(first, axis=1, keepdims=True), atol=1e-5)
+    assert small.identity != embedder.identity
+    assert set(ALL[name]) >= {"dim", "storage"}
 
 
 def test_work_taken_up_after_its_first_blocks_comes_out_the_same_bit_for_bit(embedder: Encoder) -> None:
@@ -97,3 +113,16 @@ def test_work_taken_up_after_its_first_blocks_comes_out_the_same_bit_for_bit(emb
     done = np.concatenate([places for places, _ in blocks[: len(blocks) // 2]]) if len(blocks) > 1 else np.zeros(0, dtype=np.int64)
     for places, vectors in embedder.vectors(inputs, np.setdiff1d(rows, done)):
         assert np.array_equal(whole[places], vectors)
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_names_its_source_and_has_its_prompts(name: str, tiny_long_folder: Path) -> None:
+    head = "".join(line for line in (CONF / f"{name}.yaml").read_text(encoding="utf-8").splitlines(keepends=True) if line.startswith("#"))
+    assert f"https://huggingface.co/{ALL[name]['model']}. " in head
+    assert "Not run here: no network." in head
+    assert re.search(r"[\d,]+ (tokens|word pieces)", head)
+    embedder = load_embedder(name, model=str(tiny_long_folder))
+    bare = load_embedder(name, model=str(tiny_long_folder), query_prompt="", passage_prompt="")
+    for kind in ("query", "passage"):
+        prompt, read = ALL[name][f"{kind}_prompt"], embedder.read(["gauge"], kind)
+        assert read.ids.tolist() == bare.read([f"{prompt}gauge"], kind).ids.tolist()
