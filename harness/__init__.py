@@ -5,12 +5,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.splitter import Splitter
+
+# Libraries that report how they are used are told not to, before any of them is imported. Who wants that sets the variable.
+for _variable, _value in {
+    "DO_NOT_TRACK": "true",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}.items():
+    os.environ.setdefault(_variable, _value)
 
 
 def load(path: str | Path) -> Splitter:

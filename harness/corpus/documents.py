@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.corpus.files import read_files
+from harness.corpus.files import check_inside, read_files
 from harness.corpus.jsonl import Record, read_records
 from harness.corpus.problems import Problems, excerpt
 from harness.corpus.shapes import Shape, id_faults, value
@@ -23,6 +23,7 @@ def read_documents(root: Path) -> tuple[tuple[Document, ...], list[str]]:
     Raises DataError where neither or both are there, and for everything that a file does wrong.
     """
     folder, lines, extra = root / "documents", root / "corpus.jsonl", root / "metadata.jsonl"
+    check_inside(root, "documents", "corpus.jsonl", "metadata.jsonl")
     if folder.is_dir() == lines.is_file():
         found = "found both documents/ and corpus.jsonl" if folder.is_dir() else "found neither documents/ nor corpus.jsonl"
         raise DataError(root, f"{found}; a corpus has one of them: a folder of text or Markdown files, or one document a line")

@@ -50,6 +50,16 @@ def read_files(folder: Path) -> tuple[list[Document], list[str]]:
     return documents, _warnings(folder, passed_over, marked)
 
 
+def check_inside(root: Path, *names: str) -> None:
+    """Raise DataError where one of `names` in the corpus folder `root` is a link that leaves it: a data set must not say what else is read here."""
+    home = root.resolve()
+    for path in (root / name for name in names):
+        if path.is_symlink() and not _target(path).is_relative_to(home):
+            raise DataError(path, _LEAVES)
+        if path.is_symlink() and not path.exists():
+            raise DataError(path, "is a link to nothing; put the file there, or remove the link")
+
+
 def _identifiers(folder: Path, passed_over: Counter[str], problems: Problems) -> Iterator[str]:
     home = folder.resolve()
     for place, folders, names in os.walk(folder):
@@ -74,12 +84,17 @@ def _enter(path: Path, folder: Path, home: Path, passed_over: Counter[str], prob
         return False
     if not path.is_symlink():
         return True
-    if not path.resolve().is_relative_to(home):
+    if not _target(path).is_relative_to(home):
         problems.add(_printable(path.relative_to(folder).as_posix()), _LEAVES)
     else:
         # Its files are read where they stand; reading them twice would double the corpus.
         passed_over["link to a folder inside"] += 1
     return False
+
+
+def _target(path: Path) -> Path:
+    """Where a link leads; unlike Path.resolve, without an exception for one that leads to itself."""
+    return Path(os.path.realpath(path))
 
 
 _LEAVES = "is a link that leaves the folder; copy what it points to, or name that folder instead"
@@ -88,7 +103,7 @@ _LEAVES = "is a link that leaves the folder; copy what it points to, or name tha
 def _fault(path: Path, home: Path) -> str | None:
     if _printable(path.name) != path.name:
         return "has a name that is not UTF-8; rename it"
-    target = path.resolve()
+    target = _target(path)
     if not target.is_relative_to(home):
         return _LEAVES
     return None if target.is_file() else "is not a file that can be read (a broken link, a pipe)"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.corpus.assembly import OnLabelProblem, assemble
 from harness.corpus.documents import read_documents
+from harness.corpus.files import check_inside
 from harness.corpus.questions import read_questions
 from harness.corpus.subset import limit
 from harness.errors import DataError
@@ -28,6 +29,7 @@ def load_folder(path: str | os.PathLike[str], *, name: str | None = None, on_lab
         raise DataError(root, f"{found}; name a folder with documents/ or corpus.jsonl, and questions.jsonl")
     documents, warnings = read_documents(root)
     questions = root / "questions.jsonl"
+    check_inside(root, questions.name)
     if not questions.is_file():
         raise DataError(questions, "there is no such file; it holds one labelled question a line")
     return assemble(name or root.resolve().name, documents, read_questions(questions), questions, warnings, on_label_problem)

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from harness.corpus.problems import excerpt
 from harness.errors import DataError
-from harness.importing.visible import on_one_line, visible
 from harness.types import Answer, Corpus, Evidence, Question
+from harness.visible import on_one_line, visible
 
 CONTEXT = 300
 STYLES = {"claim": "bold green", "exception": "bold red", "condition": "bold yellow"}
@@ -48,7 +48,7 @@ def show(corpus: Corpus, question: Question, *, context: int = CONTEXT) -> Text:
     """The question, then each answer with the text around its evidence, `context` characters on either side.
 
     Evidence stands between « and », its role in front. Of what lies between two pieces of one document only the characters are counted where it is
-    longer than twice the context. No character of the corpus reaches the terminal as a command (see harness.importing.visible).
+    longer than twice the context. No character of the corpus reaches the terminal as a command (see harness.visible).
     """
     out = Text()
     out.append(f"{on_one_line(question.id)}: ", style="bold")

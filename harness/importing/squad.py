@@ -42,6 +42,15 @@ def read_squad(source: Path, *, evidence: Evidence = "sentence", prefix: str = "
             where = f"data[{number}]"
             title = found.get("title") if isinstance(found, dict) else None
             name = str(title or f"{path.stem} {number}")
+            if name in articles:
+                desk.notes.append(
+                    Note(
+                        "noted",
+                        "article",
+                        excerpt(name),
+                        f"{where} of {path.name} has the title of an earlier article: one document, {articles[name].id}",
+                    )
+                )
             article = articles.setdefault(name, _Article(f"{prefix}-{len(articles):04}", name.replace("_", " ")))
             desk.take(article, get(found, "paragraphs", list, path, where), path, where)
             progress(f"reading {path.name}", number + 1, 0)

@@ -57,7 +57,7 @@ def walk(folder: Path, choice: Choice, aside: Path | None = None) -> tuple[list[
     passed: Counter[str] = Counter()
     notes: list[Note] = []
     apart = aside.resolve() if aside else None
-    found = sorted((it for it in _files(folder, choice, passed, notes) if it.path.resolve() != apart), key=lambda it: it.id)
+    found = sorted((it for it in _files(folder, choice, passed, notes) if Path(os.path.realpath(it.path)) != apart), key=lambda it: it.id)
     whole = len(found)
     if choice.sample is not None and choice.sample < whole:
         found = sorted(random.Random(choice.seed).sample(found, choice.sample), key=lambda it: it.id)  # noqa: S311 - no secret
@@ -107,7 +107,7 @@ def _enter(path: Path, folder: Path, choice: Choice, passed: Counter[str], notes
 
 
 def _link(path: Path, folder: Path) -> str:
-    inside = path.resolve().is_relative_to(folder.resolve())
+    inside = Path(os.path.realpath(path)).is_relative_to(folder.resolve())
     return "is a link to what is read where it stands" if inside else "is a link that leaves the folder; copy what it points to"
 
 

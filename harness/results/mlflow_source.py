@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from harness.errors import StoreError
+from harness.redaction import redacted
 from harness.results.frames import TAGS
 from harness.results.schema import checked
 from harness.results.source import Entry
@@ -96,7 +97,7 @@ class Mlflow:
         return found
 
     def _cell(self, entry: Entry, cell: Mapping[str, str], folder: Path) -> CellResult:
-        place = f"{self.uri}, run {cell['run_id']}"
+        place = f"{self}, run {cell['run_id']}"
         paths = {name: Path(self._use().download_artifacts(cell["run_id"], name, str(folder))) for name in _FILES}
         try:
             record, config = (json.loads(paths[name].read_text(encoding="utf-8")) for name in ("result.json", "config.json"))
@@ -122,4 +123,4 @@ class Mlflow:
         return self._client
 
     def __str__(self) -> str:
-        return self.uri
+        return redacted(self.uri)

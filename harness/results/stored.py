@@ -73,6 +73,8 @@ def cells(outputs: Path, stored: StoredSweep) -> list[CellResult]:
     found = []
     for entry in stored.record["cells"]:
         folder = outputs / "cells" / entry["key"][:20]
+        if not str(entry["key"]).isalnum():  # a name with ".." would lead out of the folder
+            raise StoreError(f"{stored.name}: sweep.json is damaged: {entry['key']!r} is no key of a cell; run its command again")
         result = _cell(folder) if (folder / "result.json").exists() else None
         if result is None:
             raise StoreError(f"{stored.name}: the result of {entry['label']} is gone or damaged; run its command again: {stored.record['command']}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import StoreError
+from harness.redaction import redacted
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
@@ -62,11 +63,11 @@ def _set_pragmas(connection: Any, _: object) -> None:
 
 @contextmanager
 def store_errors(uri: str) -> Iterator[None]:
-    """Whatever MLflow raises inside comes out as a StoreError of one line that names the store."""
+    """Whatever MLflow raises inside comes out as a StoreError of one line that names the store, without a password."""
     try:
         yield
     except StoreError:
         raise
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise StoreError(f"MLflow at {uri}: {first[:300]}") from error
+        raise StoreError(redacted(f"MLflow at {uri}: {first[:300]}")) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.corpus.card import card_markdown
 from harness.errors import StoreError
+from harness.redaction import redacted
 from harness.tracking.base import SweepInfo, SweepOutcome
 from harness.tracking.mlflow_client import quiet_client, store_errors
 from harness.tracking.mlflow_entities import VALUE_LIMIT, curve_entities, dataset_input, metric_entities, param_entities, params_of, tag_entities
@@ -47,6 +48,10 @@ class MlflowTracker:
     _experiment: str = field(default="", init=False, repr=False)
     _client: MlflowClient | None = field(default=None, init=False, repr=False)
     _info: SweepInfo | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.outputs, str):
+            self.outputs = str(self._folder)  # a part may change the current folder
 
     @property
     def address(self) -> str:
@@ -194,8 +199,9 @@ class MlflowTracker:
                     self._close(run_id, "KILLED")
 
     def where(self) -> Mapping[str, Any]:
-        """URI, experiment and parent run."""
-        return {"tracker": "mlflow", "uri": self.address, "experiment_id": self._experiment, "run_id": self._parent, "store_text": self.store_text}
+        """URI (without a password: this is kept), experiment and parent run."""
+        uri = redacted(self.address)
+        return {"tracker": "mlflow", "uri": uri, "experiment_id": self._experiment, "run_id": self._parent, "store_text": self.store_text}
 
     def _use(self) -> MlflowClient:
         if self._client is None:

@@ -23,7 +23,7 @@ def prune(outputs: Path, keep: int, *, delete: bool) -> list[tuple[Path, int]]:
     sweeps = sorted((path.parent for path in outputs.glob("sweeps/*/sweep.json")), key=_age)
     kept = sweeps[:keep]
     cells = {entry["key"][:20] for folder in kept for entry in _json(folder / "sweep.json").get("cells", [])}
-    rankings = {str(_json(outputs / "cells" / cell / "result.json").get("ranking_key", ""))[:20] for cell in cells}
+    rankings = {str(_json(outputs / "cells" / cell / "result.json").get("ranking_key", ""))[:20] for cell in cells if cell.isalnum()}
     needed = {*(folder.name for folder in kept), *cells, *rankings, *_of_the_unfinished(outputs)}
     gone = [place for kind in ("sweeps", "cells", "rankings") for place in sorted(outputs.glob(f"{kind}/*"))]
     gone = [place for place in gone if place.name not in needed and not (place.name.startswith(".") and _younger(place, _DRAFT))]

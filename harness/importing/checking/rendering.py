@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from harness.importing.checking.page import Bars, Page, Section
-from harness.importing.visible import on_one_line
+from harness.visible import on_one_line
 
 FORMATS = ("text", "markdown", "json")
 _WIDTH = 30

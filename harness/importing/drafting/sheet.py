@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.importing.drafting.passages import Passage
-from harness.importing.visible import visible
 from harness.types import Document, Span
+from harness.visible import visible
 
 COLUMNS = ("id", "question", "role", "quote", "document", "section", "passage", "notes")
 ENDINGS = (".csv", ".xlsx")

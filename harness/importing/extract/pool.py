@@ -100,11 +100,11 @@ class Reader:
         self.close()
         limits = self._limits
         process = subprocess.Popen(  # our own module by our own interpreter
-            [sys.executable, "-m", "harness.importing.extract.worker"],
+            [sys.executable, "-P", "-m", "harness.importing.extract.worker"],  # -P: no module is taken from the current folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([_HOME, *filter(None, sys.path)]), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(_module_places()), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         )
         assert process.stdin is not None  # noqa: S101 - opened with a pipe, as is stdout
@@ -117,6 +117,12 @@ class Reader:
             process.stdin.flush()
         self._process = process
         return process
+
+
+def _module_places() -> list[str]:
+    """Where the reader finds modules: as this process, but for the current folder, which may be the very one that strangers' files lie in."""
+    here = os.path.realpath(os.getcwd())
+    return [_HOME, *(place for place in sys.path if place and os.path.realpath(place) != here)]
 
 
 def _listen(stream: Any, lines: queue.SimpleQueue[bytes]) -> None:

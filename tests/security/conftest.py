@@ -1,0 +1,8 @@
+"""The suites of the front share their cases with these."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
