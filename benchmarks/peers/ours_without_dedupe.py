@@ -1,0 +1,18 @@
+"""The mutation no-dedupe: `chunk-sweep` where every cell has an embedder of its own without any cache, as a grid of separate runs would."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from harness.cli.main import main
+from harness.hydra_front import build
+
+
+def _fresh(self: build.Workshop, node: Any) -> Any:
+    return build.build_part("embedder", node)
+
+
+if __name__ == "__main__":
+    build.Workshop.embedder = _fresh
+    sys.exit(main())
