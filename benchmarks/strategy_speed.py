@@ -3,9 +3,10 @@
     python benchmarks/strategy_speed.py [--megabytes 5] [--mutate slow]
 
 Mixed text: the handbook's documents and this project's sources, over and over, each copy a document. Times are those of the process's own CPU, the
-best of three, so that other work on the machine counts little. `recursive` and `markdown` measure and cut; LangChain's recursive splitter measures
-with the same tokenizer (as a function of a string: it knows no other way) and does not say where its chunks stand. `--mutate slow` has every document
-cut twice, to show that the limits can fail.
+best of several turns in which all take part, so that other work on the machine counts little. `recursive` and `markdown` measure and cut; LangChain's
+recursive splitter measures with the same unit (tokens as a function of a string: it knows no other way) and does not say where its chunks stand.
+`sentence` is without measuring, which a sweep does once for all cells. `--mutate slow` has every document cut twice, to show that the limits can
+fail.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
+from sentencex import get_sentence_boundaries, segment
 
 from harness.chunking import chunk_documents
 from harness.chunking.base import Chunker
@@ -28,11 +30,11 @@ from harness.chunking.markdown import MarkdownChunker
 from harness.chunking.recursive import RecursiveChunker
 from harness.chunking.semantic import SemanticChunker
 from harness.chunking.sentence import SentenceChunker
-from harness.chunking.sentences import sentence_starts
 from harness.corpus.bundled import bundled
 from harness.embedding import minilm
 from harness.embedding.base import Embedder
 from harness.types import Document, Embedded
+from harness.units import CharUnit
 from harness.units.base import Unit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,6 +73,12 @@ def seconds(act: Callable[[], object], times: int = TIMES) -> float:
     return min(found)
 
 
+def alternating(acts: Sequence[Callable[[], object]], times: int = TIMES) -> list[float]:
+    """CPU seconds of the best run of each, in turns, so that a slow spell of the machine meets all of them."""
+    rounds = [[seconds(act, 1) for act in acts] for _ in range(times)]
+    return [min(column) for column in zip(*rounds, strict=True)]
+
+
 def cutting(chunker: Chunker, unit: Unit, documents: list[Document], times: int) -> Callable[[], object]:
     def act() -> None:
         for _ in range(times):
@@ -99,24 +107,39 @@ def main() -> None:
     options = words.parse_args()
     work = 2 if options.mutate else 1
     embedder = minilm()
-    documents, unit = mixed(options.megabytes), embedder.unit
+    documents = mixed(options.megabytes)
     characters = sum(len(document.text) for document in documents)
-    tell(f"{date.today()}  {characters:,} characters, {len(documents)} documents, size {SIZE}, overlap {OVERLAP}")
-    langchain = seconds(langchain_cuts(documents, unit), 1)
-    tell(f"{'LangChain recursive, the same tokens':<44} {langchain:6.2f} s")
-    for chunker in (RecursiveChunker(SIZE, OVERLAP), MarkdownChunker(SIZE, OVERLAP), FixedChunker(SIZE, OVERLAP)):
-        row(f"{type(chunker).__name__}, measuring included", seconds(cutting(chunker, unit, documents, work)), langchain, 1.0)
-    segmenter = seconds(lambda: [sentence_starts(document.text, "en") for document in documents])
-    rulers = [unit.measure(document.text) for document in documents]
-    sentence = seconds(lambda: [chunk_documents(SentenceChunker(SIZE, OVERLAP), documents, rulers) for _ in range(work)])
-    row("SentenceChunker / its segmenter alone", sentence, segmenter, 1.5)
+    tell(f"{date.today()}  {characters:,} characters, {len(documents)} documents")
+    tell("| what | seconds | beside | seconds | ratio | limit | |\n|---|---|---|---|---|---|---|")
+    for unit, size, overlap in ((embedder.unit, SIZE, OVERLAP), (CharUnit(), 4 * SIZE, 4 * OVERLAP)):
+        beside_langchain(documents, unit, size, overlap, work)
+    sentences(documents, embedder.unit, work)
     semantic(embedder, documents[:30], work)
-    code(unit, work)
+    code(embedder.unit, work)
 
 
-def langchain_cuts(documents: list[Document], unit: Unit) -> Callable[[], object]:
-    splitter = RecursiveCharacterTextSplitter(chunk_size=SIZE, chunk_overlap=OVERLAP, length_function=lambda text: unit.measure(text).total)
-    return lambda: [splitter.split_text(document.text) for document in documents]
+def beside_langchain(documents: list[Document], unit: Unit, size: int, overlap: int, work: int) -> None:
+    """Measuring included on both sides, turn by turn."""
+    length = len if isinstance(unit, CharUnit) else lambda text: unit.measure(text).total
+    splitter = RecursiveCharacterTextSplitter(chunk_size=size, chunk_overlap=overlap, length_function=length)
+    ours = [RecursiveChunker(size, overlap), MarkdownChunker(size, overlap), FixedChunker(size, overlap)]
+    acts = [lambda: [splitter.split_text(document.text) for document in documents], *(cutting(chunker, unit, documents, work) for chunker in ours)]
+    theirs, *spent = alternating(acts)
+    for chunker, each in zip(ours, spent, strict=True):
+        row(f"{type(chunker).__name__}, {size} {unit.name}", each, "LangChain's recursive", theirs, 1.0)
+
+
+def sentences(documents: list[Document], unit: Unit, work: int) -> None:
+    """The segmenter alone: sentencex gives the places of all sentences of each document. `segment` gives their texts without the places."""
+    rulers = [unit.measure(document.text) for document in documents]
+    acts = [
+        lambda: [get_sentence_boundaries("en", document.text) for document in documents],
+        lambda: [segment("en", document.text) for document in documents],
+        lambda: [chunk_documents(SentenceChunker(SIZE, OVERLAP), documents, rulers) for _ in range(work)],
+    ]
+    places, texts, spent = alternating(acts, 7)
+    row("SentenceChunker", spent, "sentencex, places", places, 1.5)
+    row("SentenceChunker", spent, "sentencex, texts only", texts, None)
 
 
 def semantic(embedder: Embedder, documents: list[Document], work: int) -> None:
@@ -125,7 +148,7 @@ def semantic(embedder: Embedder, documents: list[Document], work: int) -> None:
     chunker = SemanticChunker(SIZE, remembered, OVERLAP)  # type: ignore[arg-type]
     whole = seconds(lambda: chunk_documents(chunker, documents, rulers), 1)
     own = seconds(lambda: [chunk_documents(chunker, documents, rulers) for _ in range(20 * work)]) / 20
-    row("SemanticChunker's own work / its embedding", own, whole - own, 0.1)
+    row("SemanticChunker, own work", own, "its embedding", whole - own, 0.1)
 
 
 def code(unit: Unit, work: int) -> None:
@@ -135,13 +158,13 @@ def code(unit: Unit, work: int) -> None:
     size = sum(len(document.text.encode("utf-8", "replace")) for document in documents) / 1e6
     rulers = [unit.measure(document.text) for document in documents]
     spent = seconds(lambda: [chunk_documents(CodeChunker(SIZE, OVERLAP), documents, rulers) for _ in range(work)])
-    told = "ok" if size / spent >= 1 else "SLOW"
-    tell(f"{'CodeChunker on the standard library':<44} {spent:6.2f} s   {size / spent:5.1f} MB/s   limit 1 MB/s   {told}")
+    row(f"CodeChunker, {size / spent:.1f} MB/s", spent, "1 MB/s", size, 1.0)
 
 
-def row(name: str, spent: float, beside: float, limit: float) -> None:
+def row(name: str, spent: float, other: str, beside: float, limit: float | None) -> None:
     ratio = spent / beside
-    tell(f"{name:<44} {spent:6.2f} s   ratio {ratio:5.2f}   limit {limit}   {'ok' if ratio <= limit else 'OVER'}")
+    told = "" if limit is None else "ok" if ratio <= limit else "OVER"
+    tell(f"| {name} | {spent:.2f} | {other} | {beside:.2f} | {ratio:.2f} | {limit or ''} | {told} |")
 
 
 def tell(line: str) -> None:

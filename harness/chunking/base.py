@@ -66,11 +66,20 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+MOST = 1_000_000_000
+"""The most that any amount may be: a billion units, sentences or chunks."""
+
+
+def is_amount(value: object, least: int = 0) -> bool:
+    """Whether `value` is a whole number from `least` to MOST."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+
+
 def check_size_and_overlap(size: int, overlap: int) -> None:
     """Raise ConfigError or ImpossibleCell unless 0 <= overlap < size."""
-    if not is_whole(size) or size < 1:
-        raise ConfigError("size", size, "a whole number of units, 1 or more")
-    if not is_whole(overlap) or overlap < 0:
-        raise ConfigError("overlap", overlap, "0 or more units, or a share such as 10%")
+    if not is_amount(size, 1):
+        raise ConfigError("size", size, f"a whole number of units, 1 or more, up to {MOST:,}")
+    if not is_amount(overlap):
+        raise ConfigError("overlap", overlap, f"0 or more units, up to {MOST:,}, or a share such as 10%")
     if overlap >= size:
         raise ImpossibleCell("overlap", overlap, f"must be smaller than size={size}, or no chunk would bring anything new")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from harness.chunking.headings import heading_spans
 from harness.chunking.layout import Layout, Level
+from harness.chunking.patterns import matches
 from harness.chunking.sentences import sentence_starts
 from harness.types import Ints
 from harness.units.base import Ruler
@@ -30,6 +31,10 @@ class Boundaries:
             self._levels[separator] = Level.of(self._places(separator), self.layout, self.ruler)
         return self._levels[separator]
 
+    def levels(self, separators: Sequence[str]) -> Levels:
+        """Those levels, coarse to fine, each made when it is first come to: most texts are cut without the finest ones."""
+        return Levels(self, tuple(separators))
+
     def _places(self, separator: str) -> Ints:
         starts, line_ends = self.layout.start, self.layout.line_ends
         match separator:
@@ -47,7 +52,7 @@ class Boundaries:
                 return starts
             case "character":
                 return self.ruler.cuts
-        return np.array([match.end() for match in re.finditer(separator, self.text, re.MULTILINE)], dtype=np.int64)
+        return np.array([match.end() for match in matches("strategy.separators", separator, self.text)], dtype=np.int64)
 
     def behind_no_heading(self, places: Ints) -> Ints:
         """Those of `places` that are neither inside a heading nor right behind one: a heading begins its section."""
@@ -59,17 +64,30 @@ class Boundaries:
         return places[~inside]
 
 
-def reach_back(start: Ints, end: Ints, levels: Sequence[Level], overlap: int, size: int, ruler: Ruler) -> Ints:
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Levels to go through, as far as needed and as often as needed."""
+
+    boundaries: Boundaries
+    separators: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Level]:
+        return map(self.boundaries.level, self.separators)
+
+
+def reach_back(start: Ints, end: Ints, levels: Iterable[Level], overlap: int, size: int, ruler: Ruler) -> Ints:
     """The starts with overlap, from the starts and ends of neighbouring chunks without: each but the first begins earlier by at most `overlap`
     units, as far as its own `size` allows: at the earliest place of the first of `levels` that has one in reach, and never before the chunk
     before."""
     begin = start.copy()
     limit = np.maximum(ruler.ceil(end[:-1]) - overlap, ruler.ceil(end[1:]) - size)
     open_rows = np.ones(len(limit), dtype=bool)
-    for level in levels:
+    for level in levels if len(limit) else ():
         earliest = np.maximum(level.floor.searchsorted(limit), level.position.searchsorted(start[:-1]))
         place = np.append(level.position, ruler.cuts[-1])[earliest]
         found = open_rows & (place < start[1:])
         begin[1:][found] = place[found]
         open_rows &= ~found
+        if not open_rows.any():
+            break
     return begin

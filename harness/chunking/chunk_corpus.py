@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from harness.chunking.base import Chunker, CorpusChunker, Pieces
+from harness.chunking.checking import check_columns, check_spans
 from harness.chunking.context import Fronts, second_texts
 from harness.chunking.outline import outline_of
 from harness.chunking.returned import returned_spans
 from harness.chunking.short import settle_short
 from harness.chunking.surroundings import PLAIN, Surroundings, size_of
-from harness.errors import PartError
 from harness.types import ChunkSet, Document, Ints
 from harness.units.base import Ruler
-from harness.units.codepoints import code_points, white_mask
 
 
 def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler], around: Surroundings = PLAIN) -> ChunkSet:
@@ -28,12 +27,30 @@ def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Seq
     """
     around.check(chunker)
     language, size = getattr(chunker, "language", "en"), size_of(chunker)
-    parts: list[ChunkSet] = []
-    for number, (document, ruler, found) in enumerate(zip(documents, rulers, _split_all(chunker, documents, rulers), strict=True)):
-        _check(chunker, document, found)
-        settled = settle_short(found, ruler, around, size)
-        parts.append(_surrounded(number, document, ruler, settled, around, language))
-    return _joined(parts)
+    found = list(_split_all(chunker, documents, rulers))
+    check_columns(chunker, documents, found)
+    whole = _bare(found)
+    check_spans(chunker, documents, whole)
+    if around == PLAIN:
+        return whole
+    settled = (settle_short(pieces, ruler, around, size) for pieces, ruler in zip(found, rulers, strict=True))
+    return _joined([_surrounded(number, documents[number], rulers[number], pieces, around, language) for number, pieces in enumerate(settled)])
+
+
+def _bare(found: Sequence[Pieces]) -> ChunkSet:
+    """The chunks of all documents, each handing itself to the reader."""
+    counts = [len(pieces.start) for pieces in found]
+    start, end = _column([pieces.start for pieces in found]), _column([pieces.end for pieces in found])
+    context = _texts([(pieces.context, count) for pieces, count in zip(found, counts, strict=True)])
+    return ChunkSet(np.repeat(np.arange(len(found)), counts), start, end, start, end, context, None, _summed([pieces.notes for pieces in found]))
+
+
+def _summed(notes: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total = Counter[str]()
+    for one in notes:
+        if one:
+            total.update(one)
+    return dict(sorted(total.items()))
 
 
 def _surrounded(number: int, document: Document, ruler: Ruler, pieces: Pieces, around: Surroundings, language: str) -> ChunkSet:
@@ -49,9 +66,6 @@ def _surrounded(number: int, document: Document, ruler: Ruler, pieces: Pieces, a
 
 
 def _joined(parts: Sequence[ChunkSet]) -> ChunkSet:
-    notes = Counter[str]()
-    for part in parts:
-        notes.update(part.notes)
     start, end = _column([part.start for part in parts]), _column([part.end for part in parts])
     plain = all(part.returned_start is part.start and part.returned_end is part.end for part in parts)
     return ChunkSet(
@@ -62,7 +76,7 @@ def _joined(parts: Sequence[ChunkSet]) -> ChunkSet:
         end if plain else _column([part.returned_end for part in parts]),
         _texts([(part.context, len(part)) for part in parts]),
         _texts([(part.also, len(part)) for part in parts]),
-        dict(sorted(notes.items())),
+        _summed([part.notes for part in parts]),
     )
 
 
@@ -81,32 +95,6 @@ def _texts(parts: Sequence[tuple[tuple[str, ...] | None, int]]) -> tuple[str, ..
     if not any(texts and any(texts) for texts, _ in parts):
         return None
     return tuple(text for texts, count in parts for text in texts or ("",) * count)
-
-
-def _check(chunker: Chunker, document: Document, pieces: Pieces) -> None:
-    start, end = pieces.start, pieces.end
-    problem = ""
-    if start.shape != end.shape or start.ndim != 1 or start.dtype != np.int64 or end.dtype != np.int64:
-        problem = "starts and ends are not two int64 columns of one length"
-    elif len(start) == 0:
-        return
-    elif pieces.context is not None and len(pieces.context) != len(start):
-        problem = f"{len(pieces.context)} contexts for {len(start)} chunks"
-    elif start[0] < 0 or end.max() > len(document.text):
-        problem = f"spans from {start[0]} to {end.max()} in a text of {len(document.text)} characters"
-    elif (np.diff(start) < 0).any() or ((np.diff(start) == 0) & (np.diff(end) == 0)).any():
-        problem = "starts fall or a span stands twice"
-    elif (start >= end).any() or _blank(document.text, start, end):
-        problem = "a chunk is empty or only white space"
-    if problem:
-        raise PartError(f"{chunker} on document {document.id!r}: {problem}")
-
-
-def _blank(text: str, start: Ints, end: Ints) -> bool:
-    """Whether any of these spans holds nothing but white space."""
-    solid = np.zeros(len(text) + 1, dtype=np.int64)
-    np.cumsum(~white_mask(code_points(text)), out=solid[1:])
-    return bool((solid[start] == solid[end]).any())
 
 
 def digest(chunks: ChunkSet) -> str:

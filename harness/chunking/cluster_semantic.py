@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.chunking.base import Pieces, check_size_and_overlap, is_whole
+from harness.chunking.base import MOST, Pieces, check_size_and_overlap, is_amount
 from harness.chunking.recursive import RecursiveChunker
 from harness.chunking.runs import oversize, reach_back, slices
 from harness.chunking.similarity import MILLION, Compared, Embeds, check_embedder, embed_groups, millionths
@@ -29,7 +29,7 @@ class ClusterSemanticChunker:
     mean. Not kept: their limit of size // 50 pieces (`most_pieces` sets one), which on pieces that come out shorter than 50 tokens stops well below
     `size`; their runs over the limit at the start of a text that has no reward yet; their pieces joined with spaces, which is no slice of the text.
     Pieces are embedded once for all sizes from `piece` up. What can't be divided is counted in the note "oversize", what the pieces cost in
-    "strategy_tokens". `language` is an ISO 639-1 code for the segmenter.
+    "strategy_tokens". `language`: see harness/chunking/languages.py.
     """
 
     size: int
@@ -42,10 +42,10 @@ class ClusterSemanticChunker:
     def __post_init__(self) -> None:
         check_size_and_overlap(self.size, self.overlap)
         check_embedder(self.embedder)
-        if not is_whole(self.piece) or self.piece < 1:
-            raise ConfigError("strategy.piece", self.piece, "a whole number of units, 1 or more")
-        if self.most_pieces is not None and (not is_whole(self.most_pieces) or self.most_pieces < 1):
-            raise ConfigError("strategy.most_pieces", self.most_pieces, "a whole number, 1 or more, or null for as many as fit size")
+        if not is_amount(self.piece, 1):
+            raise ConfigError("strategy.piece", self.piece, f"a whole number of units, 1 or more, up to {MOST:,}")
+        if self.most_pieces is not None and not is_amount(self.most_pieces, 1):
+            raise ConfigError("strategy.most_pieces", self.most_pieces, f"a whole number, 1 or more, up to {MOST:,}, or null for as many as fit size")
         RecursiveChunker(self.size, language=self.language)  # refuses what it can't use
 
     def split(self, text: str, ruler: Ruler) -> Pieces:

@@ -2,7 +2,7 @@
 
 Such a splitter keeps its own habits: it may go over `size`, leave text out, or change it. That is counted, never mended:
 
-- "over_size": chunks larger than `size` by the cell's unit ("unbounded": all chunks, where the splitter takes no size);
+- "splitter_oversize": chunks larger than `size` by the cell's unit ("unbounded": all chunks, where the splitter takes no size);
 - "uncovered": characters, white space aside, that no chunk holds;
 - "altered": chunks whose text is not word for word what stands at their place; the chunk is the text that stands there;
 - "unplaced": chunks that stand nowhere, "fragments": chunks of less than one character, "repeated": chunks with the span of another. These are left
@@ -25,7 +25,7 @@ from harness.chunking.alignment import Reach, align
 from harness.chunking.base import Pieces, check_size_and_overlap
 from harness.chunking.imported import Count, counter, made_of, parameters_of, plain, quiet, resolve
 from harness.chunking.lookup import ALTERED, EMPTY, UNPLACED
-from harness.errors import ConfigError, PartError
+from harness.errors import ConfigError, PartError, reason
 from harness.types import Document, Ints
 from harness.units import CharUnit, Unit, unit_by_name
 from harness.units.base import Ruler
@@ -73,8 +73,10 @@ class ExternalChunker(ABC):
     key: ClassVar[str] = "strategy.splitter"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.unplaced_limit, int | float) or not 0 <= self.unplaced_limit <= 1:
+        if isinstance(self.unplaced_limit, bool) or not isinstance(self.unplaced_limit, int | float) or not 0 <= self.unplaced_limit <= 1:
             raise ConfigError("strategy.unplaced_limit", self.unplaced_limit, "a share of chunks from 0 to 1")
+        if not isinstance(self.splitter, str):
+            raise ConfigError(self.key, self.splitter, "a dotted path such as langchain_text_splitters.RecursiveCharacterTextSplitter")
         given: object = {} if self.options is None else self.options  # from a YAML it may be anything
         if not isinstance(given, Mapping):
             raise ConfigError("strategy.options", given, "names and values that the splitter takes, such as {keep_separator: false}")
@@ -131,8 +133,7 @@ class ExternalChunker(ABC):
         except PartError:
             raise
         except Exception as error:  # whatever somebody's code raises
-            told = f"{type(error).__name__}: {error}"
-            raise PartError(f"{self.splitter} on document {document.id!r}: {told}") from error
+            raise PartError(f"{self.splitter} on document {document.id!r}: {reason(error)}") from error
 
     def _settled(self, text: str, cut: Cut, ruler: Ruler) -> tuple[Pieces, list[str]]:
         """The chunks in order, and the texts of those that stand nowhere."""
@@ -151,7 +152,7 @@ class ExternalChunker(ABC):
         notes["repeated"] = len(start) - len(spans)
         start, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T.copy()
         over = int(np.count_nonzero(ruler.size(start, end) > self.size))
-        notes.update({"over_size" if self.size else "unbounded": over, "uncovered": _uncovered(text, start, end)})
+        notes.update({"splitter_oversize" if self.size else "unbounded": over, "uncovered": _uncovered(text, start, end)})
         return Pieces(start, end, {name: count for name, count in notes.items() if count}), unplaced
 
     def reach(self, ruler: Ruler) -> Reach | None:
@@ -196,7 +197,7 @@ class ExternalChunker(ABC):
             with quiet():
                 return make(**values, **options)
         except Exception as error:
-            raise ConfigError("strategy.options", self.options, f"{self.splitter} can't be made: {error}") from error
+            raise ConfigError("strategy.options", self.options, f"{self.splitter} can't be made: {reason(error)}") from error
 
     def _count(self) -> Count:
         """The length of a string in the cell's unit; short strings are remembered."""
@@ -204,6 +205,8 @@ class ExternalChunker(ABC):
 
     def _unit(self) -> Unit:
         if not isinstance(self.unit, str):
+            if not callable(getattr(self.unit, "measure", None)):
+                raise ConfigError("unit", self.unit, "tokens, tiktoken:cl100k_base, words or chars")
             return self.unit
         return unit_by_name(self.unit, getattr(self.embedder, "unit", None))
 

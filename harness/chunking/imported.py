@@ -7,12 +7,13 @@ import importlib
 import inspect
 import io
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
 from harness import provenance
-from harness.errors import ConfigError
+from harness.errors import ConfigError, reason
 from harness.units.base import Unit
 
 INSTALL = "pip install 'chunk-sweep[splitters]'"
@@ -57,8 +58,8 @@ def resolve(path: str, key: str) -> Callable[..., Any]:
             if inside or "." not in lacking or not f"{module}.".startswith(f"{lacking}."):
                 raise ConfigError(key, path, _missing(lacking)) from error
             module, names = above, [name, *names]
-        except ImportError as error:
-            raise ConfigError(key, path, f"can't be imported: {error}") from error
+        except Exception as error:  # whatever a module does when it is imported
+            raise ConfigError(key, path, f"can't be imported: {reason(error)}") from error
     for name in names:
         if not hasattr(found, name):
             raise ConfigError(key, path, f"{getattr(found, '__name__', module)} has no {name}")
@@ -127,14 +128,16 @@ def _is_installed(name: str) -> bool:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing that a splitter says on standard output or in its log reaches the console."""
+    """Nothing that a splitter says on standard output or in its log reaches the console, and it can't change the current folder for the others."""
     loggers = [logging.getLogger(name) for name in ("langchain_text_splitters", "llama_index", "chonkie")]
-    levels = [logger.level for logger in loggers]
+    levels, home = [logger.level for logger in loggers], os.getcwd()
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield
     finally:
+        with contextlib.suppress(OSError):
+            os.chdir(home)
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

@@ -29,23 +29,25 @@ class Layout:
         """The layout of `text`."""
         codes = code_points(text)
         start, end = word_spans(white_mask(codes))
-        ended: Ints = np.concatenate(([0], np.cumsum(_line_end_weights(codes))))
-        gap_start = np.concatenate(([0], end))[: len(end)]
-        return cls(len(text), start, end, np.subtract(ended[start], ended[gap_start]))
+        weights = _line_end_weights(codes)
+        places = np.flatnonzero(weights)
+        gap = start.searchsorted(places)  # line ends behind the last word are in no gap
+        line_ends = np.bincount(gap, weights=weights[places], minlength=len(start) + 1)[: len(start)]
+        return cls(len(text), start, end, line_ends.astype(np.int64))
 
     def to_word(self, position: Ints) -> Ints:
         """The first character that isn't white space, at or after each position; the text's length where there is none."""
         starts: Ints = np.append(self.start, self.length)
-        return np.maximum(position, starts[np.searchsorted(self.end, position, side="right")])
+        return np.maximum(position, starts[self.end.searchsorted(position, side="right")])
 
     def trim_end(self, position: Ints) -> Ints:
         """The end of the last character before each position that isn't white space; 0 where there is none."""
         ends = np.concatenate(([0], self.end))
-        return np.minimum(position, ends[np.searchsorted(self.start, position, side="left")])
+        return np.minimum(position, ends[self.start.searchsorted(position, side="left")])
 
 
-def _line_end_weights(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    weights = ((codes - np.uint32(0x0A)) <= 3).astype(np.int64)  # LF, VT, FF, CR; what lies below wraps around to a large number
+def _line_end_weights(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.int8]:
+    weights = ((codes - np.uint32(0x0A)) <= 3).astype(np.int8)  # LF, VT, FF, CR; what lies below wraps around to a large number
     if len(codes) and codes.max() >= _NEXT_LINE:
         weights[(codes == _NEXT_LINE) | (codes == _LINE_SEPARATOR)] = 1
         weights[codes == _PARAGRAPH_SEPARATOR] = 2

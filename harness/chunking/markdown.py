@@ -35,7 +35,7 @@ class MarkdownChunker(StructuralChunker):
     overlap`, and each part but the first begins earlier by at most `overlap` units: at the earliest block, item, row, line of code or sentence
     within them, else word, else character (in tables and code only at rows and lines), and never before the part before.
 
-    A character that alone measures more than `size` is kept and counted in the note "oversize". `language`: an ISO 639-1 code, for sentences.
+    A character that alone measures more than `size` is kept and counted in the note "oversize". `language`: for sentences.
     """
 
     def split(self, text: str, ruler: Ruler) -> Pieces:

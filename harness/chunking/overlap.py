@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from harness.errors import ConfigError
 
-_AMOUNT = re.compile(r"[0-9]+")
-_SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
+_AMOUNT = re.compile(r"[0-9]{1,18}")
+_SHARE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)%")
 _EXPECTED = "a whole number of units, 0 or more (40), or a share of size from 0% to under 100%, with its sign (10%)"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from harness.types import Ints
 from harness.units.base import Ruler
 
 
-def pack(levels: Sequence[Level], start: int, end: int, budget: int, ruler: Ruler) -> list[int]:
+def pack(levels: Iterable[Level], start: int, end: int, budget: int, ruler: Ruler) -> list[int]:
     """Starts of the chunks of text[start:end] (not blank, trimmed), the first being `start`.
 
     From each start, the coarsest level with a boundary within `budget` units decides, and its last boundary within them is the cut. So a chunk never
     reaches over a heading that it could have stopped at, and small neighbours of one kind share a chunk. Where no level has a boundary within
-    reach, the nearest boundary of any level is the cut and the chunk is larger than `budget`. A search per level and chunk.
+    reach, the nearest boundary of any level is the cut and the chunk is larger than `budget`. A search per level and chunk. `levels` are gone through
+    once a chunk, as far as needed.
     """
     starts = [start]
     last = int(ruler.ceil(np.array(end)))
@@ -30,7 +31,7 @@ def pack(levels: Sequence[Level], start: int, end: int, budget: int, ruler: Rule
         starts.append(cut)
 
 
-def _next_start(levels: Sequence[Level], start: int, begin: int, end: int, last: int, budget: int) -> int:
+def _next_start(levels: Iterable[Level], start: int, begin: int, end: int, last: int, budget: int) -> int:
     stop, stop_units = end, last  # the nearest boundary beyond reach, of this level's coarser ones
     for level in levels:
         after = int(level.ceil.searchsorted(begin + budget, side="right"))

@@ -9,10 +9,11 @@ import numpy as np
 
 from harness.chunking.base import Pieces, check_size_and_overlap
 from harness.chunking.boundaries import NAMED_LEVELS, Boundaries
+from harness.chunking.languages import check_language
 from harness.chunking.layout import Layout
+from harness.chunking.patterns import check_pattern, matches
 from harness.chunking.section_groups import Sections
 from harness.chunking.sections import Inside, Splitter
-from harness.chunking.structural import check_language
 from harness.errors import ConfigError
 from harness.types import Ints
 from harness.units.base import Ruler
@@ -60,22 +61,11 @@ class PageChunker:
     def _pages(self, text: str) -> Ints:
         breaks = [found.end() for found in re.finditer("\f", text)]
         if self.mark is not None:
-            breaks += [found.start() for found in re.finditer(self.mark, text, re.MULTILINE)]
+            breaks += [found.start() for found in matches("strategy.mark", self.mark, text)]
         return np.unique(np.array(breaks, dtype=np.int64))
-
-
-def check_pattern(key: str, pattern: object) -> None:
-    """Raise ConfigError unless `pattern` is a regular expression."""
-    if not isinstance(pattern, str) or not pattern:
-        raise ConfigError(key, pattern, "a regular expression, or null")
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ConfigError(key, pattern, f"not a regular expression: {error}") from error
 
 
 def running_text(text: str, layout: Layout, ruler: Ruler, language: str) -> Inside:
     """How `recursive` divides and overlaps."""
     named = Boundaries(text, layout, ruler, language)
-    levels = [named.level(name) for name in NAMED_LEVELS]
-    return Inside(levels, [named.level(name) for name in ("sentence", "word", "character")])
+    return Inside(named.levels(NAMED_LEVELS), named.levels(("sentence", "word", "character")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +9,10 @@ import numpy as np
 
 from harness.chunking.base import Pieces, check_size_and_overlap
 from harness.chunking.boundaries import NAMED_LEVELS, Boundaries, reach_back
+from harness.chunking.languages import check_language
 from harness.chunking.layout import Layout
 from harness.chunking.packing import pack, trimmed_ends
+from harness.chunking.patterns import check_pattern
 from harness.errors import ConfigError
 from harness.units.base import Ruler
 
@@ -43,8 +44,7 @@ class RecursiveChunker:
         object.__setattr__(self, "separators", tuple(given))
         for separator in self.separators:
             _check_separator(separator)
-        if not isinstance(self.language, str) or not self.language:
-            raise ConfigError("strategy.language", self.language, "an ISO 639-1 code such as en, ar or ja")
+        check_language(self.language)
 
     def split(self, text: str, ruler: Ruler) -> Pieces:
         """The chunks of `text`."""
@@ -52,13 +52,12 @@ class RecursiveChunker:
         if not len(layout.start):
             return Pieces(layout.start, layout.end)
         boundaries = Boundaries(text, layout, ruler, self.language)
-        levels = [boundaries.level(separator) for separator in self.separators]
+        levels = boundaries.levels(self.separators)
         start = np.array(pack(levels, int(layout.start[0]), int(layout.end[-1]), self.size - self.overlap, ruler), dtype=np.int64)
         end = trimmed_ends(start, layout.length, layout)
         heavy = int(np.count_nonzero(ruler.size(start, end) > self.size))
         if self.overlap:
-            finer = [boundaries.level(name) for name in ("sentence", "word", "character")]
-            start = reach_back(start, end, finer, self.overlap, self.size, ruler)
+            start = reach_back(start, end, boundaries.levels(("sentence", "word", "character")), self.overlap, self.size, ruler)
         return Pieces(start, end, {"oversize": heavy} if heavy else {})
 
 
@@ -69,7 +68,4 @@ def _check_separator(separator: object) -> None:
         return
     if separator.isalpha():
         raise ConfigError("strategy.separators", separator, f"no such level; one of {', '.join(NAMED_LEVELS)}, or a regular expression such as ;\\s")
-    try:
-        re.compile(separator)
-    except re.error as error:
-        raise ConfigError("strategy.separators", separator, f"not a regular expression: {error}") from error
+    check_pattern("strategy.separators", separator)

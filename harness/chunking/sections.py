@@ -5,7 +5,7 @@ The core of the structural strategies. They say where sections begin and what ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -39,8 +39,8 @@ class Inside:
     or -1.
     """
 
-    levels: Sequence[Level]
-    overlaps: Sequence[Level]
+    levels: Iterable[Level]
+    overlaps: Iterable[Level]
     wholes: tuple[Ints, Ints] = NO_SPANS
     behind: Ints | None = None
 
@@ -87,7 +87,7 @@ class Splitter:
         family = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         return np.array([place for row in rows for place in row], dtype=np.int64), family
 
-    def _parts(self, start: int, end: int, forced: Ints, before: Ints, levels: Sequence[Level]) -> list[int]:
+    def _parts(self, start: int, end: int, forced: Ints, before: Ints, levels: Iterable[Level]) -> list[int]:
         """Starts of the parts of one group. `before`: the end of what stands before each place in `forced`."""
         inner = slice(int(forced.searchsorted(start, side="right")), int(forced.searchsorted(end, side="left")))
         starts = np.concatenate(([start], forced[inner]))

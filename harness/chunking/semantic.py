@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from harness.chunking.base import Pieces, check_size_and_overlap, is_whole
-from harness.chunking.layout import Layout, Level
+from harness.chunking.base import MOST, Pieces, check_size_and_overlap, is_amount
+from harness.chunking.languages import check_language, with_language
+from harness.chunking.long_sentences import with_parts
 from harness.chunking.overlap import resolve_overlap
-from harness.chunking.packing import pack, trimmed_ends
 from harness.chunking.runs import INSIDE, Limits, cut_large, join_small, oversize, reach_back, slices
-from harness.chunking.sentences import sentence_starts
+from harness.chunking.sentences import Sentences
 from harness.chunking.similarity import MILLION, Compared, Embeds, check_embedder, embed_groups, millionths
 from harness.errors import ConfigError, ImpossibleCell
 from harness.types import Bools, Document, Ints, Vectors
@@ -22,10 +21,10 @@ from harness.units.base import Ruler
 
 Threshold = Literal["percentile", "deviation", "gradient", "absolute"]
 _DEFAULT_AMOUNT = {"percentile": 90.0, "deviation": 1.0, "gradient": 90.0, "absolute": 0.5}
-_RANGE = {"percentile": (0.0, 100.0), "deviation": (0.0, math.inf), "gradient": (0.0, 100.0), "absolute": (-1.0, 1.0)}
+_RANGE = {"percentile": (0.0, 100.0), "deviation": (0.0, 1e6), "gradient": (0.0, 100.0), "absolute": (-1.0, 1.0)}
 _MEANING = {
     "percentile": "a percentile of the document's distances, 0 to 100",
-    "deviation": "standard deviations above the document's mean distance, 0 or more",
+    "deviation": "standard deviations above the document's mean distance, 0 to a million",
     "gradient": "a percentile of the gradient of the document's distances, 0 to 100",
     "absolute": "a cosine, -1 to 1",
 }
@@ -51,7 +50,7 @@ class SemanticChunker:
     and what the windows cost in "strategy_tokens".
 
     Windows do not depend on threshold, sizes or overlap, so behind a cache they are embedded once for all of them. Cuts by distance after Greg
-    Kamradt, "5 Levels of Text Splitting" (2023); limits of size are our own. `language` is an ISO 639-1 code for the segmenter.
+    Kamradt, "5 Levels of Text Splitting" (2023); limits of size are our own. `language`: see harness/chunking/languages.py.
     """
 
     size: int
@@ -66,13 +65,12 @@ class SemanticChunker:
     def __post_init__(self) -> None:
         check_size_and_overlap(self.size, self.overlap)
         check_embedder(self.embedder)
-        if not isinstance(self.language, str) or not self.language:
-            raise ConfigError("strategy.language", self.language, "an ISO 639-1 code such as en, ar or ja")
-        if self.threshold not in _RANGE:
+        check_language(self.language)
+        if not isinstance(self.threshold, str) or self.threshold not in _RANGE:
             raise ConfigError("strategy.threshold", self.threshold, f"one of {', '.join(_RANGE)}")
         object.__setattr__(self, "amount", _amount(self.threshold, self.amount))
-        if not is_whole(self.window) or self.window < 0:
-            raise ConfigError("strategy.window", self.window, "a whole number of sentences on each side, 0 or more")
+        if not is_amount(self.window):
+            raise ConfigError("strategy.window", self.window, f"a whole number of sentences on each side, 0 or more, up to {MOST:,}")
         object.__setattr__(self, "smallest", _smallest(self.smallest, self.size))
 
     def split(self, text: str, ruler: Ruler) -> Pieces:
@@ -81,31 +79,34 @@ class SemanticChunker:
 
     def split_all(self, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Sequence[Pieces]:
         """The chunks of every document; the windows of all of them go to the embedder in one call."""
-        scripts = [_Script.of(document.text, ruler, self.language) for document, ruler in zip(documents, rulers, strict=True)]
-        groups = [self._windows(document.text, script) for document, script in zip(documents, scripts, strict=True)]
+        texts = [document.text for document in documents]
+        sentences = Sentences.of(texts, rulers, self.language)
+        parts = with_parts(texts, rulers, sentences, self.size - self.overlap)
+        groups = [self._windows(text, own) for text, own in zip(texts, sentences.each(), strict=True)]
         found = embed_groups(self.embedder, groups)
-        return [self._cut(script, compared) for script, compared in zip(scripts, found, strict=True)]
+        return with_language([self._cut(*given) for given in zip(sentences.each(), parts.each(), found, strict=True)], self.language)
 
-    def _windows(self, text: str, script: _Script) -> Sequence[str]:
+    def _windows(self, text: str, sentences: Sentences) -> Sequence[str]:
         """One text a sentence; none where there is nothing to compare."""
-        number = np.arange(len(script.start))
+        number = np.arange(len(sentences.start))
         if len(number) < 2:
             return ()
         first, last = np.maximum(number - self.window, 0), np.minimum(number + self.window, len(number) - 1)
-        return slices(text, script.start[first], script.end[last])
+        return slices(text, sentences.start[first], sentences.end[last])
 
-    def _cut(self, script: _Script, compared: Compared) -> Pieces:
-        if not len(script.start):
-            return Pieces(script.start, script.end)
-        distance = _distances(compared.vectors)
-        first = script.start[np.concatenate(([True], self._turns(distance)))]
+    def _cut(self, sentences: Sentences, parts: Sentences, compared: Compared) -> Pieces:
+        if not len(sentences.start):
+            return Pieces(sentences.start, sentences.end)
+        between = _distances(compared.vectors)
+        first = sentences.start[np.concatenate(([True], self._turns(between)))]
         limits = Limits(self.size - self.overlap, _smallest(self.smallest, self.size))
-        start, end, distance = script.parts(distance, limits.most)
-        floor, ceil = script.ruler.floor(start), script.ruler.ceil(end)
-        run = cut_large(start.searchsorted(first), floor, ceil, distance, limits)
-        run = join_small(run, floor, ceil, distance, limits)
-        begin, last = reach_back(run, floor, ceil, self.size, self.overlap)
-        return Pieces(start[begin], end[last], {**compared.notes, **oversize(ceil[last] - floor[begin], self.size)})
+        distance = np.full(len(parts.start) - 1, INSIDE, dtype=np.int64)
+        distance[parts.start.searchsorted(sentences.start[1:]) - 1] = between
+        run = cut_large(parts.start.searchsorted(first), parts.floor, parts.ceil, distance, limits)
+        run = join_small(run, parts.floor, parts.ceil, distance, limits)
+        begin, last = reach_back(run, parts.floor, parts.ceil, self.size, self.overlap)
+        sizes = parts.ceil[last] - parts.floor[begin]
+        return Pieces(parts.start[begin], parts.end[last], {**compared.notes, **oversize(sizes, self.size)})
 
     def _turns(self, distance: Ints) -> Bools:
         """After which sentences the meaning turns; one less than there are sentences."""
@@ -123,37 +124,6 @@ class SemanticChunker:
         return turns
 
 
-@dataclass(frozen=True, slots=True)
-class _Script:
-    """The sentences of one text, trimmed."""
-
-    start: Ints
-    end: Ints
-    layout: Layout
-    ruler: Ruler
-
-    @classmethod
-    def of(cls, text: str, ruler: Ruler, language: str) -> _Script:
-        layout = Layout.of(text)
-        if not len(layout.start):
-            return cls(layout.start, layout.end, layout, ruler)
-        start = np.concatenate((layout.start[:1], Level.of(sentence_starts(text, language), layout, ruler).position))
-        return cls(start, trimmed_ends(start, layout.length, layout), layout, ruler)
-
-    def parts(self, distance: Ints, most: int) -> tuple[Ints, Ints, Ints]:
-        """Starts, ends and distances of the sentences, each one over `most` units replaced by parts that are not, INSIDE apart."""
-        long = np.flatnonzero(self.ruler.size(self.start, self.end) > most)
-        if not len(long):
-            return self.start, self.end, distance
-        places = (self.layout.start[self.layout.line_ends > 0], self.layout.start, self.ruler.cuts)
-        levels = [Level.of(position, self.layout, self.ruler) for position in places]
-        parts = [pack(levels, int(self.start[row]), int(self.end[row]), most, self.ruler) for row in long]
-        start = np.union1d(self.start, np.concatenate(parts)).astype(np.int64)
-        apart = np.full(len(start) - 1, INSIDE, dtype=np.int64)
-        apart[start.searchsorted(self.start[1:]) - 1] = distance
-        return start, trimmed_ends(start, self.layout.length, self.layout), apart
-
-
 def _distances(vectors: Vectors) -> Ints:
     """1 - cosine of each row and the next, in millionths, 0 to 2 million."""
     if len(vectors) < 2:
@@ -165,7 +135,7 @@ def _amount(threshold: Threshold, amount: object) -> float:
     low, high = _RANGE[threshold]
     if amount is None:
         return _DEFAULT_AMOUNT[threshold]
-    if isinstance(amount, bool) or not isinstance(amount, int | float) or not low <= amount <= high or math.isinf(amount):
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not low <= amount <= high:
         raise ConfigError("strategy.amount", amount, f"for threshold={threshold}: {_MEANING[threshold]}; null: {_DEFAULT_AMOUNT[threshold]:g}")
     return float(amount)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.chunking.external import Cut, ExternalChunker, true_spans
-from harness.errors import ConfigError
+from harness.errors import ConfigError, reason
 from harness.units import CharUnit
 
 
@@ -35,7 +35,7 @@ class SemanticTextSplitterChunker(ExternalChunker):
         try:
             splitter = make(*counted, self.size, overlap=self.overlap, **self.options)
         except Exception as error:
-            raise ConfigError("strategy.options", self.options, f"{self.splitter} can't be made: {error}") from error
+            raise ConfigError("strategy.options", self.options, f"{self.splitter} can't be made: {reason(error)}") from error
         if not callable(getattr(splitter, "chunk_indices", None)):
             self._unfit()
         return lambda text: true_spans(text, splitter.chunk_indices(text))

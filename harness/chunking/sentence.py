@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from harness.chunking.base import Pieces, check_size_and_overlap, is_whole
-from harness.chunking.layout import Layout, Level
-from harness.chunking.packing import pack, trimmed_ends
-from harness.chunking.sentences import sentence_starts
+from harness.chunking.base import MOST, Pieces, check_size_and_overlap, is_amount
+from harness.chunking.languages import check_language, with_language
+from harness.chunking.long_sentences import with_parts
+from harness.chunking.sentences import Sentences
 from harness.errors import ConfigError
-from harness.types import Ints
+from harness.types import Document, Ints
 from harness.units.base import Ruler
 
 
@@ -24,7 +27,7 @@ class SentenceChunker:
     a single character larger than `size` is kept whole and counted in the note "oversize".
 
     `sentences_per_chunk=n` makes chunks of n sentences instead, whatever their length: `size` and `overlap` then have no effect and are set to 0, so
-    that cells that differ in them alone are equal. Every chunk is counted in the note "unbounded". `language` is an ISO 639-1 code for the segmenter.
+    that cells that differ in them alone are equal. Every chunk is counted in the note "unbounded". `language`: see harness/chunking/languages.py.
     """
 
     size: int = 0
@@ -33,55 +36,61 @@ class SentenceChunker:
     language: str = "en"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.language, str) or not self.language:
-            raise ConfigError("strategy.language", self.language, "an ISO 639-1 code such as en, ar or ja")
+        check_language(self.language)
         if self.sentences_per_chunk is None:
             check_size_and_overlap(self.size, self.overlap)
             return
-        if not is_whole(self.sentences_per_chunk) or self.sentences_per_chunk < 1:
-            raise ConfigError("strategy.sentences_per_chunk", self.sentences_per_chunk, "a whole number, 1 or more, or null to pack up to size")
+        if not is_amount(self.sentences_per_chunk, 1):
+            raise ConfigError(
+                "strategy.sentences_per_chunk", self.sentences_per_chunk, f"a whole number, 1 or more, up to {MOST:,}, or null to pack up to size"
+            )
         object.__setattr__(self, "size", 0)
         object.__setattr__(self, "overlap", 0)
 
     def split(self, text: str, ruler: Ruler) -> Pieces:
         """The chunks of `text`."""
-        layout = Layout.of(text)
-        if not len(layout.start):
-            return Pieces(layout.start, layout.end)
-        inner = Level.of(sentence_starts(text, self.language), layout, ruler).position
-        start = np.concatenate((layout.start[:1], inner))
-        end = trimmed_ends(start, layout.length, layout)
+        return self.split_all([Document("", text)], [ruler])[0]
+
+    def split_all(self, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Sequence[Pieces]:
+        """The chunks of every document; the sentences of all of them are found together."""
+        texts = [document.text for document in documents]
+        sentences = Sentences.of(texts, rulers, self.language)
         if self.sentences_per_chunk is not None:
-            first = np.arange(0, len(start), self.sentences_per_chunk)
-            last = np.minimum(first + self.sentences_per_chunk, len(start)) - 1
-            return Pieces(start[first], end[last], {"unbounded": len(first)})
-        start, end = self._split_long(start, end, layout, ruler)
-        first, last = _packed(ruler.floor(start), ruler.ceil(end), self.size, self.overlap)
-        heavy = int(np.count_nonzero(ruler.size(start[first], end[last]) > self.size))
-        return Pieces(start[first], end[last], {"oversize": heavy} if heavy else {})
-
-    def _split_long(self, start: Ints, end: Ints, layout: Layout, ruler: Ruler) -> tuple[Ints, Ints]:
-        """The sentences with each one larger than `size` replaced by its parts."""
-        long = np.flatnonzero(ruler.size(start, end) > self.size)
-        if not len(long):
-            return start, end
-        places = (layout.start[layout.line_ends > 0], layout.start, ruler.cuts)
-        levels = [Level.of(position, layout, ruler) for position in places]
-        parts = [pack(levels, int(start[row]), int(end[row]), self.size, ruler) for row in long]
-        starts = np.union1d(start, np.concatenate(parts)).astype(np.int64)
-        return starts, trimmed_ends(starts, layout.length, layout)
+            found = [_counted(sentences.start[a:b], sentences.end[a:b], self.sentences_per_chunk) for a, b in pairwise(sentences.first)]
+        else:
+            found = _packed(with_parts(texts, rulers, sentences, self.size), self.size, self.overlap)
+        return with_language(found, self.language)
 
 
-def _packed(floor: Ints, ceil: Ints, size: int, overlap: int) -> tuple[Ints, Ints]:
-    """First and last sentence of each chunk. A run from a to b measures ceil[b] - floor[a]; both columns never fall."""
-    pairs: list[tuple[int, int]] = []
-    first = 0
-    while True:
-        last = max(int(ceil.searchsorted(floor[first] + size, side="right")) - 1, first)
-        pairs.append((first, last))
-        if last + 1 == len(floor):
-            break
-        room = max(int(ceil[last]) - overlap, int(ceil[last + 1]) - size)
-        first = min(max(int(floor.searchsorted(room, side="left")), first + 1), last + 1)
-    rows = np.array(pairs, dtype=np.int64)
-    return rows[:, 0], rows[:, 1]
+def _counted(start: Ints, end: Ints, each: int) -> Pieces:
+    """Chunks of `each` sentences."""
+    first = np.arange(0, len(start), each)
+    last = np.minimum(first + each, len(start)) - 1
+    return Pieces(start[first], end[last], {"unbounded": len(first)} if len(first) else {})
+
+
+def _packed(sentences: Sentences, size: int, overlap: int) -> list[Pieces]:
+    """The chunks of each text."""
+    floor, ceil = sentences.floor.tolist(), sentences.ceil.tolist()
+    firsts: list[int] = []
+    lasts: list[int] = []
+    edges = [0]
+    for first, stop in pairwise(sentences.first):
+        _pack(floor, ceil, first, stop, size, overlap, firsts, lasts)
+        edges.append(len(firsts))
+    start, end = sentences.start[firsts], sentences.end[lasts]
+    heavy = np.concatenate(([0], (sentences.ceil[lasts] - sentences.floor[firsts] > size).cumsum()))[edges]
+    heavies = np.diff(heavy).tolist()
+    return [Pieces(start[a:b], end[a:b], {"oversize": heavy} if heavy else {}) for (a, b), heavy in zip(pairwise(edges), heavies, strict=True)]
+
+
+def _pack(floor: list[int], ceil: list[int], first: int, stop: int, size: int, overlap: int, firsts: list[int], lasts: list[int]) -> None:
+    """Append the first and last sentence of each chunk of the sentences [first, stop). Both measures never fall. Two binary searches a chunk."""
+    while first < stop:
+        last = max(bisect_right(ceil, floor[first] + size, first, stop) - 1, first)
+        firsts.append(first)
+        lasts.append(last)
+        if last + 1 == stop:
+            return
+        room = max(ceil[last] - overlap, ceil[last + 1] - size)
+        first = bisect_left(floor, room, first + 1, last + 1)

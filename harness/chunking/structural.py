@@ -8,12 +8,12 @@ import numpy as np
 
 from harness.chunking.base import Pieces, check_size_and_overlap
 from harness.chunking.boundaries import Boundaries
+from harness.chunking.languages import check_language
 from harness.chunking.layout import Layout, Level
 from harness.chunking.packing import trimmed_ends
 from harness.chunking.section_groups import Sections
 from harness.chunking.sections import NO_SPANS, Inside, Merge, Splitter, check_merge
 from harness.chunking.tables import Table, TableContext, check_table, with_contexts
-from harness.errors import ConfigError
 from harness.types import Bools, Ints
 from harness.units.base import Ruler
 
@@ -88,12 +88,6 @@ class StructuralChunker:
         strand = places[1:][small[:-1] & large[1:]]
         kept = ~np.isin(blocks.position, strand)
         return Level(blocks.position[kept], blocks.floor[kept], blocks.ceil[kept])
-
-
-def check_language(language: object) -> None:
-    """Raise ConfigError unless `language` is a text that isn't empty."""
-    if not isinstance(language, str) or not language:
-        raise ConfigError("strategy.language", language, "an ISO 639-1 code such as en, ar or ja")
 
 
 def _outside(level: Level, spans: tuple[Ints, Ints]) -> Level:

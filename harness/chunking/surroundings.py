@@ -8,16 +8,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.chunking.base import Chunker, is_whole
+from harness.chunking.base import MOST, Chunker, is_amount, is_whole
 from harness.errors import ConfigError, ImpossibleCell
 from harness.types import SURROUNDINGS, Document
 
-_CONTEXT_PART = re.compile(r"title|heading_path|metadata:[^+]*[^+\s][^+]*|before:[1-9][0-9]*")
-_RETURNED = re.compile(r"chunk|section|document|neighbours:[1-9][0-9]*|parent:[1-9][0-9]*")
+_CONTEXT_PART = re.compile(r"title|heading_path|metadata:[^+]*[^+\s][^+]*|before:[1-9][0-9]{0,9}")
+_RETURNED = re.compile(r"chunk|section|document|neighbours:[1-9][0-9]{0,9}|parent:[1-9][0-9]{0,9}")
 _SHORT = ("merge", "drop", "keep")
 _VECTORS = ("one", "heading+body", "signature+body")
-_CONTEXT_EXPECTED = "none, or one or several of title, heading_path, metadata:KEY and before:UNITS, joined by + (title+heading_path)"
-_RETURNED_EXPECTED = "chunk, neighbours:N (so many chunks before and after), parent:SIZE (in units), section or document"
+_CONTEXT_EXPECTED = f"none, or one or several of title, heading_path, metadata:KEY and before:UNITS (1 to {MOST:,}), joined by + (title+heading_path)"
+_RETURNED_EXPECTED = f"chunk, neighbours:N (so many chunks before and after), parent:SIZE (in units; both 1 to {MOST:,}), section or document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,12 @@ class Surroundings:
             raise ConfigError("context", self.context, _CONTEXT_EXPECTED)
         if not isinstance(self.returned, str) or not _RETURNED.fullmatch(self.returned):
             raise ConfigError("returned", self.returned, _RETURNED_EXPECTED)
-        if not is_whole(self.min_size) or self.min_size < 0:
-            raise ConfigError("min_size", self.min_size, "a whole number of units; 0 for no least size")
+        if self.amount > MOST:
+            raise ConfigError("returned", self.returned, _RETURNED_EXPECTED)
+        if any(int(part.removeprefix("before:")) > MOST for part in parts if part.startswith("before:")):
+            raise ConfigError("context", self.context, _CONTEXT_EXPECTED)
+        if not is_amount(self.min_size):
+            raise ConfigError("min_size", self.min_size, f"a whole number of units, up to {MOST:,}; 0 for no least size")
         for key, value, choices in (("short", self.short, _SHORT), ("vectors", self.vectors, _VECTORS)):
             if value not in choices:
                 raise ConfigError(key, value, f"one of {', '.join(choices)}")

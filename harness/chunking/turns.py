@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.chunking.base import Pieces, check_size_and_overlap
+from harness.chunking.languages import check_language
 from harness.chunking.layout import Layout, Level
-from harness.chunking.page import check_pattern, running_text
+from harness.chunking.page import running_text
+from harness.chunking.patterns import check_pattern, matches
 from harness.chunking.section_groups import Sections
 from harness.chunking.sections import Inside, Splitter
-from harness.chunking.structural import check_language
 from harness.types import Ints
 from harness.units.base import Ruler
 
@@ -60,7 +61,8 @@ class TurnsChunker:
         layout = Layout.of(text)
         if not len(layout.start):
             return Pieces(layout.start, layout.end)
-        found = [(match.start(), match.group().strip()) for match in re.finditer(self.speaker or _SPEAKER, text, re.MULTILINE)]
+        own = re.finditer(_SPEAKER, text, re.MULTILINE) if self.speaker is None else matches("strategy.speaker", self.speaker, text)
+        found = [(match.start(), match.group().strip()) for match in own]
         place = layout.to_word(np.array([start for start, _ in found], dtype=np.int64))
         sections = Sections.of(place, np.ones(len(place), np.int64), np.zeros(len(place), np.bool_), layout)
         splitter = Splitter(layout, ruler, self.size, self.overlap, "any", bridge=True)

@@ -42,17 +42,25 @@ class Ruler:
 
     def floor(self, position: Ints) -> Ints:
         """Units before the step that holds each position (before the position itself where it is a cut)."""
-        floor: Ints = self.before[np.searchsorted(self.cuts, position, side="right") - 1]
+        floor: Ints = self.before[self.cuts.searchsorted(position, side="right") - 1]
         return floor
 
     def ceil(self, position: Ints) -> Ints:
         """Units up to the end of the last step that begins before each position (before the position itself where it is a cut)."""
-        ceil: Ints = self.before[np.searchsorted(self.cuts, position, side="left")]
+        ceil: Ints = self.before[self.cuts.searchsorted(position, side="left")]
         return ceil
 
     def size(self, start: Ints, end: Ints) -> Ints:
         """Units of the spans [start, end): every step that a span touches counts whole, so a part is never measured too small."""
         return np.where(end > start, self.ceil(end) - self.floor(start), 0)
+
+    def within(self, start: int, end: int) -> Ruler:
+        """The ruler of the span [start, end), not empty, by itself; a step that its edge cuts through counts whole, as in `size`."""
+        first = int(self.cuts.searchsorted(start, side="right")) - 1
+        last = int(self.cuts.searchsorted(end, side="left")) + 1
+        cuts = self.cuts[first:last] - start
+        cuts[0], cuts[-1] = 0, end - start
+        return Ruler(cuts, self.before[first:last] - self.before[first])
 
     def reach(self, start: int, budget: int) -> int:
         """The furthest cut such that [start, cut) measures at most `budget` units; the last cut <= start where not even one step fits."""

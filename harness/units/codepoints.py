@@ -27,11 +27,18 @@ def white_mask(codes: npt.NDArray[np.uint32]) -> Bools:
 
 def word_spans(white: Bools) -> tuple[Ints, Ints]:
     """Starts and ends of the runs of characters that are not white space, in order."""
-    solid = np.concatenate(([False], ~white, [False])).astype(np.int8)
-    step = np.diff(solid)
-    return np.flatnonzero(step == 1).astype(np.int64), np.flatnonzero(step == -1).astype(np.int64)
+    framed = np.ones(len(white) + 2, dtype=np.bool_)
+    framed[1:-1] = white
+    edges = np.flatnonzero(framed[1:] != framed[:-1]).astype(np.int64)
+    return edges[::2].copy(), edges[1::2].copy()
 
 
 def well_formed(text: str) -> str:
     """`text` with each lone surrogate replaced by U+FFFD, character by character: libraries that want UTF-8 refuse them, or join two into one."""
-    return _SURROGATE.sub("\ufffd", text)
+    if text.isascii():
+        return text
+    try:
+        text.encode()  # several times as fast as the search
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text

@@ -96,7 +96,7 @@ def test_every_chunk_of_unique_words_is_at_its_true_place(name: str) -> None:
     assert bare == truth
     assert aligned(text, given) == truth
     assert len(truth) > 5
-    assert pieces.notes.keys() <= {"over_size", "unbounded", "uncovered"}
+    assert pieces.notes.keys() <= {"splitter_oversize", "unbounded", "uncovered"}
 
 
 REPEATS = "One rule. One rule. One rule. But not on Sundays.\nOne rule. One rule. But not on Mondays. One rule. One rule.\n" * 3
@@ -200,7 +200,7 @@ def test_the_function_of_the_docs_works(write: Callable[[str, str], None]) -> No
     text = unique_words()
     pieces = CallableChunker(path="my_splitter:split", size=40, unit="words").split(text, WordUnit().measure(text))
     assert len(pieces.start) > 5
-    assert not pieces.notes.keys() - {"over_size"}
+    assert not pieces.notes.keys() - {"splitter_oversize"}
 
 
 def test_what_stands_nowhere_is_refused_past_the_limit(write: Callable[[str, str], None]) -> None:

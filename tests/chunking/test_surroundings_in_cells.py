@@ -21,7 +21,7 @@ from harness.corpus.assembly import assemble
 from harness.corpus.questions import EvidenceLabel, QuestionLabel
 from harness.evaluation import evaluate
 from harness.experiment import Retrieved, fitted, retrieve
-from harness.hydra_front.build import ranking_key_of
+from harness.hydra_front.keys import ranking_key_of, shelf_key_of
 from harness.report.export import export_chunks
 from harness.splitter import Splitter
 from harness.tracking.rankings import read_retrieved, write_retrieved
@@ -117,7 +117,8 @@ def test_whatever_surrounds_a_chunk_is_in_the_key(tmp_path: Path) -> None:
     base = experiment_on(small_corpus(tmp_path, documents=1))
     choices: list[dict[str, Any]] = [{}, {"context": "title"}, {"returned": "section"}, {"min_size": 2}, {"min_size": 2, "short": "drop"}]
     around = [Surroundings(**choice) for choice in (*choices, {"vectors": "heading+body"})]
-    assert len({ranking_key_of(replace(base, around=one)) for one in around}) == len(around)
+    shelves = [shelf_key_of(replace(base, around=one)) for one in around]
+    assert len({ranking_key_of(base, shelf) for shelf in shelves}) == len(around)
 
 
 DATA = ("dataset=folder", "size=12", "overlap=0")
