@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from simulated import crossed, documents_of, outcomes, sampler_of, shares, table
 
-from harness.statistics.bootstrap import Resampler, intervals
+from harness.statistics.bootstrap import intervals
 from harness.statistics.effects import effects
+from harness.statistics.resampling import Resampler
 from harness.types import Floats
 
 RUNS, BATCHES = 250, 8

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from simulated import crossed, documents_of, outcomes, sampler_of, table
 
-from harness.statistics.bootstrap import Resampler
 from harness.statistics.paired import sign_flip, tie_group
+from harness.statistics.resampling import Resampler
 from harness.types import Floats
 
 FLIPS, HOLM_FLIPS = 500, 1000

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from scipy import special
 
-from harness.statistics.bootstrap import SEED, Resampler, resampler
+from harness.statistics.resampling import SEED, Resampler, resampler
 from harness.types import Floats, Ints
 
 QUESTIONS = 6

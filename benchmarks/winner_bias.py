@@ -13,7 +13,8 @@ from collections import defaultdict
 import numpy as np
 from simulated import documents_of, outcomes, table
 
-from harness.statistics.bootstrap import Resampler, by_cluster, interval
+from harness.statistics.bootstrap import by_cluster, interval
+from harness.statistics.resampling import Resampler
 from harness.statistics.selection import corrected_best
 from harness.types import Floats
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.statistics.bootstrap import Resampler, interval
+from harness.statistics.bootstrap import interval
+from harness.statistics.resampling import Resampler
 from harness.types import Bools, Cell, CellResult, Floats
 
 COMMON_FLOOR = 0.2

@@ -16,6 +16,9 @@ A message names the file, the line or key, what was found and what would do. The
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
+
 
 class HarnessError(Exception):
     """Root of the tree. A console command prints its message alone, without a traceback."""
@@ -26,7 +29,12 @@ class ConfigError(HarnessError):
 
     def __init__(self, key: str, found: object, expected: str) -> None:
         self.key, self.found, self.expected = key, found, expected
-        super().__init__(f"{key}={found}: {expected}")
+        super().__init__(f"{key}={_typed(found)}: {expected}")
+
+
+def _typed(value: object) -> object:
+    """A value as it is typed."""
+    return {"None": "null", "True": "true", "False": "false", "": "''"}.get(str(value), value)
 
 
 class ImpossibleCell(ConfigError):
@@ -64,3 +72,27 @@ class ModelError(PartError):
 
 class StoreError(HarnessError):
     """A store on disk or on a server can't be read or written."""
+
+
+def unforeseen(error: BaseException) -> str:
+    """One line for an exception that nobody foresaw: what it says, where it was raised, and what shows the rest."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" at {PurePath(frame.filename).name}:{frame.lineno}" for frame in last)
+    return f"{reason(error)}{place} (a fault of chunk-sweep, or of a part of your own; with {SHOW_ALL}=1 before the command the whole trace is shown)"
+
+
+SHOW_ALL = "HYDRA_FULL_ERROR"
+"""An environment variable: where it is set, an exception that nobody foresaw comes out as it is."""
+
+
+def reason(error: BaseException) -> str:
+    """What an exception says, on one line: the first line of our own; of anybody else's the name of its type, and all lines as far as they help."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if isinstance(error, HarnessError):
+        return lines[0] if lines else type(error).__name__
+    told = " ".join(line for line in lines if not line.startswith("For further information"))
+    shown = told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…"
+    return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
+
+
+_LONGEST = 400

@@ -17,7 +17,8 @@ from harness.metrics.cost import cost
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.reading import read
 from harness.metrics.scoring import Scores, score
-from harness.statistics.bootstrap import Resampler, document_of, intervals, resampler
+from harness.statistics.bootstrap import intervals
+from harness.statistics.resampling import Resampler, document_of, resampler
 from harness.types import Answer, Candidates, Cell, CellResult, ChunkSet, Corpus, Document, Evidence, Question, Span
 from harness.units import WordUnit, measure_all
 
@@ -26,7 +27,8 @@ TRUNCATION = "the embedder reads"
 """How the warning on unread tokens begins."""
 _TOLD = {
     "oversize": "{} chunks are larger than size: nothing that the strategy may cut at could divide them",
-    "over_size": "{} chunks of the splitter are larger than size",
+    "splitter_oversize": "{} chunks of the splitter are larger than size",
+    "general_language": "{} documents are in a language that the segmenter has no rules for; general ones ended their sentences",
     "long_header": "{} times a table's header was larger than size, so it was not repeated in front of later parts",
     "unparsed": "{} documents did not parse as code and were split as by recursive",
     "not_code": "{} documents are in no language that the strategy code knows and were split as by recursive",
@@ -39,6 +41,10 @@ _TOLD = {
 """What a warning makes of a note of the chunker."""
 
 
+_MOST_RESAMPLES = 1_000_000
+"""More digits than an interval is worth, and minutes a cell: it was a slip of the key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """How much care the intervals get: bootstrap resamples, and the seed of everything random. Raises ConfigError for values that can't work."""
@@ -47,8 +53,8 @@ class Scoring:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < 2:
-            raise ConfigError("scoring.resamples", self.resamples, "a whole number from 2 up; 2000 is usual")
+        if not 2 <= self.resamples <= _MOST_RESAMPLES:
+            raise ConfigError("scoring.resamples", self.resamples, f"a whole number from 2 up to {_MOST_RESAMPLES}; 2000 is usual")
         if self.seed < 0:
             raise ConfigError("scoring.seed", self.seed, "a whole number from 0 up")
 
@@ -128,6 +134,9 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
         share = retrieved.facts["truncated_chunk_share"]
         reads = f"{TRUNCATION} {experiment.embedder.limit} tokens of a chunk"
         lines.append(f"{reads}: {share:.0%} of the chunks are longer, {cut:.1%} of all tokens were never read")
+    if (cut := retrieved.facts.get("rerank_truncated_share", 0.0)) > 0:
+        limit = int(retrieved.facts["rerank_limit"])
+        lines.append(f"the cross-encoder reads {limit} tokens of question and chunk: {cut:.0%} of the pairs are longer and were not read whole")
     answerable = int(scores.questions["answerable"].sum())
     if answerable < FEW_QUESTIONS:
         lines.append(f"only {answerable} answerable questions: differences of this sweep are mostly chance")

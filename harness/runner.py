@@ -6,92 +6,70 @@ Knows nothing of Hydra or of the console: it is given planned cells and tells a 
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from harness.course import Course, Failure, Impossible
-from harness.errors import HarnessError, StoreError
-from harness.evaluation import Scoring, evaluate
-from harness.experiment import Experiment, Prepared, Retrieved, fitted, prepare, search
+from harness.course import Course, Earlier, Failure, Impossible, Outcome
+from harness.errors import HarnessError, StoreError, reason
+from harness.evaluation import evaluate
+from harness.experiment import Prepared, Retrieved, fitted, prepare, search
+from harness.planned import Executor, Listener, Planned, distinct_cells
+from harness.redaction import redacted
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import read_cell, write_cell
 from harness.tracking.rankings import read_retrieved, write_retrieved
 from harness.types import Cell, CellResult, Corpus
+from harness.visible import visible
 
-
-@dataclass(frozen=True)
-class Planned:
-    """A cell that can run. `key` decides reuse of its result, `ranking_key` reuse of what retrieval gave, `shelf_key` of chunks and vectors."""
-
-    cell: Cell
-    key: str
-    ranking_key: str
-    experiment: Experiment
-    scoring: Scoring
-    shelf_key: str
-
-
-class Listener(Protocol):
-    """Who is told what happens; every method returns at once."""
-
-    def sweep_started(self, cells: int) -> None:
-        """`cells` distinct cells are about to be run or reused."""
-        ...
-
-    def cell_started(self, cell: Cell) -> None:
-        """A cell begins."""
-        ...
-
-    def stage(self, name: str) -> None:
-        """A stage of the cell begins: chunk, embed, search, score."""
-        ...
-
-    def tokens(self, done: int, total: int) -> None:
-        """The embedder has read `done` of `total` tokens of this cell."""
-        ...
-
-    def cell_finished(self, result: CellResult, reused: bool) -> None:
-        """A cell has its result."""
-        ...
-
-    def cell_failed(self, failure: Failure) -> None:
-        """A cell raised; the others go on."""
-        ...
-
-    def warn(self, line: str) -> None:
-        """Something that a person should know, in one line."""
-        ...
+__all__ = ["Executor", "Listener", "Planned", "Runner", "corpus_facts"]
+_LATE = (0.2, 0.8, 2.0, 5.0, 10.0, 15.0)
+"""Seconds to wait between looks; NFS keeps an absent name in mind for up to 30."""
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs sweeps into `outputs`."""
+    """Runs sweeps into `outputs`: here, or where `executor` runs cells."""
 
     outputs: Path
     tracker: Tracker
     listener: Listener
     rerun: bool = False
-    note_failure: Callable[[Cell, BaseException], None] = lambda cell, error: None
+    note_failure: Callable[[Cell, str], None] = lambda cell, trace: None
+    executor: Executor | None = None
+    earlier: Earlier = field(default_factory=Earlier)
+    stopping: Callable[[], bool] = lambda: False
+    """Asked before every cell: whether the sweep is to end there."""
     _last: dict[str, Prepared] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, plans: Sequence[Planned | Impossible], info: SweepInfo) -> Course:
-        """Run the grid. A failing cell does not stop the others; Ctrl-C ends the sweep after marking it."""
+        """Run the grid. A failing cell does not stop the others; Ctrl-C, or a yes of `stopping`, ends the sweep after marking it."""
         began, run = time.perf_counter(), Course()
         run.impossible = [plan for plan in plans if isinstance(plan, Impossible)]
-        distinct = self._distinct([plan for plan in plans if isinstance(plan, Planned)], run)
+        distinct, run.twins = distinct_cells([plan for plan in plans if isinstance(plan, Planned)])
         self.listener.sweep_started(len(distinct))
         found = {} if self.rerun else {plan.key: result for plan in distinct if (result := self._finished(plan.key)) is not None}
         run.untracked = not self._tell(lambda: self.tracker.start(info), run)
         try:
             for plan in distinct:
-                self._one(plan, found.get(plan.key), run)
+                self._go_on()
+                if self.executor is None or self._is_known(plan, found):
+                    self._one(plan, found.get(plan.key), run)
+            if self.executor is not None:
+                self._elsewhere(self.executor, [plan for plan in distinct if not self._is_known(plan, found)], run)
         except KeyboardInterrupt:
             run.stopped = True
             self._tell(self.tracker.abort, run)
+        _in_grid_order(run, distinct)
         run.seconds = time.perf_counter() - began
         return run
+
+    def _go_on(self) -> None:
+        if self.stopping():
+            raise KeyboardInterrupt
 
     def finish(self, outcome: SweepOutcome, run: Course) -> None:
         """Tell the tracker how the sweep came out."""
@@ -105,27 +83,21 @@ class Runner:
         result = read_cell(self.cell_folder(key))
         return result if result is not None and result.key == key else None
 
-    def _distinct(self, plans: Sequence[Planned], run: Course) -> list[Planned]:
-        first: dict[str, Planned] = {}
-        for plan in plans:
-            if plan.key in first:
-                run.twins.append((plan.cell, first[plan.key].cell.label))
-            else:
-                first[plan.key] = plan
-        place: dict[str, int] = {}
-        return sorted(first.values(), key=lambda plan: place.setdefault(plan.shelf_key, len(place)))
-
     def _one(self, plan: Planned, finished: CellResult | None, run: Course) -> None:
         if finished is not None:
-            run.reused.append(plan.key)
+            (run.ran if plan.key in self.earlier.ran else run.reused).append(plan.key)
             self._keep(replace(finished, cell=plan.cell), run, reused=True)
+            return
+        if (known := self.earlier.failures.get(plan.key)) is not None:
+            self._fail(plan, replace(known[0], cell=plan.cell), known[1], run)
             return
         self.listener.cell_started(plan.cell)
         self._tell(lambda: self.tracker.cell_started(plan.cell, plan.key), run)
         try:
-            result = self._compute(plan)
+            result = self._compute(plan, run)
         except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a part raises, the other cells go on and this one is marked
-            self._fail(plan, error, run)
+            failure = Failure(plan.cell, redacted(visible(reason(error))), isinstance(error, HarnessError))
+            self._fail(plan, failure, "".join(traceback.format_exception(error)), run)
         else:
             run.ran.append(plan.key)
             self._keep(result, run, reused=False)
@@ -135,38 +107,80 @@ class Runner:
         self._tell(lambda: self.tracker.cell_finished(result, self.cell_folder(result.key)), run)
         self.listener.cell_finished(result, reused)
 
-    def _fail(self, plan: Planned, error: BaseException, run: Course) -> None:
-        said = [] if isinstance(error, HarnessError) else [type(error).__name__]
-        problem = _printable(": ".join([*said, *str(error).strip().splitlines()[:1]]))
-        failure = Failure(plan.cell, problem, isinstance(error, HarnessError))
+    def _fail(self, plan: Planned, failure: Failure, trace: str, run: Course) -> None:
         run.failures.append(failure)
-        self.note_failure(plan.cell, error)
-        self._tell(lambda: self.tracker.cell_failed(plan.cell, plan.key, problem), run)
+        self.note_failure(plan.cell, trace or failure.problem)
+        self._tell(lambda: self.tracker.cell_failed(plan.cell, plan.key, failure.problem), run)
         self.listener.cell_failed(failure)
 
-    def _compute(self, plan: Planned) -> CellResult:
-        retrieved = self._retrieved(plan)
+    def _is_known(self, plan: Planned, found: Mapping[str, CellResult]) -> bool:
+        return plan.key in found or plan.key in self.earlier.failures
+
+    def _elsewhere(self, executor: Executor, plans: Sequence[Planned], run: Course) -> None:
+        """Have `plans` run by other processes; this one alone tells the tracker, from the files that they wrote."""
+        groups: dict[str, list[Planned]] = {}
+        for plan in plans:
+            groups.setdefault(plan.shelf_key, []).append(plan)
+        by_key, begun = {plan.key: plan for plan in plans}, set[str]()
+
+        def begin(plan: Planned) -> None:
+            if plan.key not in begun:
+                begun.add(plan.key)
+                self.listener.cell_started(plan.cell)
+                self._tell(lambda: self.tracker.cell_started(plan.cell, plan.key), run)
+
+        with closing(executor.run(list(groups.values()), begin)) as outcomes:
+            for outcome in outcomes:
+                begin(by_key[outcome.key])
+                self._back(by_key[outcome.key], outcome, run)
+
+    def _back(self, plan: Planned, outcome: Outcome, run: Course) -> None:
+        run.prepared.extend(outcome.prepared)
+        run.searched.extend(outcome.searched)
+        problem, result = outcome.problem, None
+        if problem is None and (result := self._arrived(plan.key)) is None:
+            place = self.cell_folder(plan.key)
+            problem = f"the process that ran it wrote {place}, but it is not to be read here: outputs must lie in a folder that all machines share"
+        if result is None:
+            self._fail(plan, Failure(plan.cell, redacted(visible(problem or "")), outcome.expected), outcome.trace, run)
+        else:
+            run.ran.append(plan.key)
+            self._keep(replace(result, cell=plan.cell), run, reused=False)
+
+    def _arrived(self, key: str) -> CellResult | None:
+        """The files of a cell that another machine wrote; a network file system may show them late."""
+        for seconds in (0.0, *_LATE):
+            time.sleep(seconds)
+            if (result := self._finished(key)) is not None:
+                return result
+        return None
+
+    def _compute(self, plan: Planned, run: Course) -> CellResult:
+        retrieved = self._retrieved(plan, run)
         self.listener.stage("score")
         result = replace(evaluate(plan.experiment, retrieved, plan.scoring, plan.cell, plan.key), ranking_key=plan.ranking_key)
         write_cell(self.cell_folder(plan.key), result, corpus_facts(plan.experiment.corpus))
         return result
 
-    def _retrieved(self, plan: Planned) -> Retrieved:
+    def _retrieved(self, plan: Planned, run: Course) -> Retrieved:
         place = self.outputs / "rankings" / plan.ranking_key[:20]
         stored = None if self.rerun else read_retrieved(place)
         if stored is not None and (served := fitted(plan.experiment, stored)) is not None:
             return served
-        fresh = search(plan.experiment, self._prepared(plan), self.listener.stage)
+        fresh = search(plan.experiment, self._prepared(plan, run), self.listener.stage)
+        run.searched.append(fresh.facts["seconds_index"] + fresh.facts["seconds_search"])
         write_retrieved(place, fresh)
         return fresh
 
-    def _prepared(self, plan: Planned) -> Prepared:
+    def _prepared(self, plan: Planned, run: Course) -> Prepared:
         """Chunks and vectors, of which the last are kept in memory: cells that share them stand next to one another."""
         held = self._last.get(plan.shelf_key)
         if held is not None:
             return held.again()
         self._last.clear()  # before the next are made, so that memory holds one at a time
-        made = self._last[plan.shelf_key] = prepare(plan.experiment, self.listener.stage, self.listener.tokens)
+        made = prepare(plan.experiment, self.listener.stage, self.listener.tokens).charged(self.earlier.embedded.get(plan.shelf_key, 0))
+        self._last[plan.shelf_key] = made
+        run.prepared.append(made.facts["embedded_tokens"])
         return made
 
     def _tell(self, act: Callable[[], None], run: Course) -> bool:
@@ -184,9 +198,13 @@ class Runner:
         return True
 
 
-def _printable(text: str) -> str:
-    """What others say may hold anything; a terminal obeys some of it."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+def _in_grid_order(run: Course, plans: Sequence[Planned]) -> None:
+    """Cells that ran side by side end in any order; ties and tables must not depend on it."""
+    place = {plan.key: number for number, plan in enumerate(plans)}
+    labels = {plan.cell.label: number for number, plan in enumerate(plans)}
+    run.results.sort(key=lambda result: place[result.key])
+    run.ran.sort(key=place.__getitem__)
+    run.failures.sort(key=lambda failure: labels[failure.cell.label])
 
 
 def corpus_facts(corpus: Corpus) -> Mapping[str, Any]:

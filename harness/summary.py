@@ -28,6 +28,8 @@ class Baseline(NamedTuple):
 
 
 USUAL = Baseline()
+NO_CHUNK = "it made no chunk"
+"""Why a cell that found nothing because there was nothing can't win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +100,28 @@ class Summary:
 
     @property
     def winner(self) -> Standing | None:
-        """The best cell that keeps the limits, None where nothing could be ranked."""
-        return next((standing for standing in self.standings if not standing.broken), None)
+        """The best cell that keeps the limits, None where nothing could be ranked or none of them found anything."""
+        return next((standing for standing in self.standings if not standing.broken and standing.value > 0), None)
 
     @property
     def tied(self) -> tuple[Standing, ...]:
         """The tie group, the winner first."""
-        return tuple(standing for standing in self.standings if standing.tied)
+        return tuple(standing for standing in self.standings if standing.tied) if self.winner else ()
 
     @property
     def decided(self) -> bool:
         """Whether there was anything to choose between: more than one chunking, and not all of it the same."""
-        return len({(item.result.chunk_digest, item.result.cell.embedder, item.result.cell.retriever) for item in self.standings}) > 1
+        return len({(item.result.chunk_digest, item.result.cell.retrieval) for item in self.standings}) > 1
+
+
+def no_winner(summary: Summary) -> str:
+    """Why no cell is named."""
+    if not summary.standings:
+        return "No cell could be ranked."
+    if all(NO_CHUNK in item.broken for item in summary.standings):
+        return (
+            "No cell made any chunk: nothing could be found, so there is nothing to choose between. min_size, short=drop and empty documents do that."
+        )
+    if all(item.broken for item in summary.standings):
+        return "No cell keeps the limits."
+    return f"No cell found anything: {summary.select.metric} is 0 for all, so there is nothing to choose between."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -15,13 +16,13 @@ from harness.chunking.overlap import resolve_overlap
 from harness.curves import column, curves
 from harness.errors import ConfigError
 from harness.evaluation import Scoring, resampler_for
-from harness.statistics.bootstrap import Resampler
 from harness.statistics.effects import Effects, effects
 from harness.statistics.paired import Paired, paired, tie_group
+from harness.statistics.resampling import Resampler
 from harness.statistics.selection import corrected_best
 from harness.statistics.sizing import Sizing, sizing
-from harness.summary import Select, Standing, Summary
-from harness.types import Bools, CellResult, Floats
+from harness.summary import NO_CHUNK, Select, Standing, Summary
+from harness.types import Bools, Cell, CellResult, Floats
 
 __all__ = ["Select", "Standing", "Summary", "check_metric", "clusters_of", "summarise"]
 
@@ -42,13 +43,14 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
         return Summary(select, (), None, None, None, (), np.nan, None, 0, "", (), tuple(warnings))
     resampler = resampler_for(ranked[0].questions, scoring)
     standings, separation = _standings(ranked, select, resampler)
-    choice = [item for item in standings if not item.broken]
+    kept = [item for item in standings if not item.broken]
+    choice = kept if any(item.value > 0 for item in kept) else []
     cheapest = min((item for item in choice if item.tied), key=_cost, default=None)
     baseline = _baseline(standings, select, cheapest or standings[0])
     sized = _sized(choice or standings, select.metric, resampler, separation)
     on_front = front([item.result for item in choice], select.metric)
     bend = knee(on_front, select.metric)
-    if not choice:
+    if not kept and any(item.broken != (NO_CHUNK,) for item in standings):
         warnings.append(
             "every cell breaks a limit, so none is named: " + "; ".join(dict.fromkeys(word for item in standings for word in item.broken))
         )
@@ -87,14 +89,21 @@ def _effects(ranked: Sequence[CellResult], metric: str, resampler: Resampler) ->
                 "strategy": result.cell.strategy,
                 "size": str(result.cell.size),
                 "overlap": str(result.cell.config.get("overlap", result.cell.overlap)),
-                "embedder": result.cell.embedder,
-                "retriever": result.cell.retriever,
+                "embedder": _settings(result.cell, "embedder"),
+                "retriever": _settings(result.cell, "retriever"),
+                "scope": str(result.cell.config.get("scope")),
+                "filter": str(result.cell.config.get("filter")),
                 **result.cell.around,
             }
             for result in ranked
         ]
     )
     return effects(axes, _values(ranked, metric), resampler)
+
+
+def _settings(cell: Cell, part: str) -> str:
+    """A part by its name and its settings: each is a level of its own."""
+    return json.dumps([getattr(cell, part), cell.config.get(part)], sort_keys=True, default=str)
 
 
 def _defined(ranked: Sequence[CellResult], metric: str) -> Bools:
@@ -109,7 +118,7 @@ def _sized(standings: Sequence[Standing], metric: str, resampler: Resampler, sep
 
 def _standings(ranked: Sequence[CellResult], select: Select, resampler: Resampler) -> tuple[list[Standing], float | None]:
     """Best first; of equal values the one the tie group names as the best, then grid order. Cells that break a limit stand in order, but apart."""
-    problems = [tuple(broken_limits(result, select.limits)) for result in ranked]
+    problems = [(NO_CHUNK,) if result.metrics.get("chunks") == 0 else tuple(broken_limits(result, select.limits)) for result in ranked]
     allowed = [result for result, broken in zip(ranked, problems, strict=True) if not broken]
     found, separation = _compared(allowed, select, resampler) if allowed else ([], None)
     best = found[0] if found else None
@@ -180,12 +189,12 @@ def _cost(item: Standing) -> tuple[float, float, float]:
 
 
 def _baseline(standings: Sequence[Standing], select: Select, chosen: Standing) -> Standing | None:
-    """The cell of the baseline, with the embedder and the retriever of the chosen cell."""
+    """The cell of the baseline, with the embedder and the retrieval of the chosen cell."""
     strategy, size, overlap, unit = select.baseline
-    wanted = (strategy, size, resolve_overlap(overlap, size), unit, chosen.result.cell.embedder, chosen.result.cell.retriever)
+    wanted = (strategy, size, resolve_overlap(overlap, size), unit, chosen.result.cell.retrieval)
     for item in standings:
         cell = item.result.cell
-        if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.embedder, cell.retriever) == wanted and not cell.variant:
+        if (cell.strategy, cell.size, cell.overlap, cell.unit, cell.retrieval) == wanted and not cell.variant:
             return item
     return None
 
@@ -198,7 +207,7 @@ def _gap(chosen: Standing | None, baseline: Standing | None, metric: str, resamp
 
 
 def _same_chunks(results: Sequence[CellResult]) -> tuple[tuple[str, ...], ...]:
-    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
-        groups[(result.chunk_digest, result.cell.embedder, result.cell.retriever)].append(result.cell.label)
+        groups[(result.chunk_digest, result.cell.retrieval)].append(result.cell.label)
     return tuple(tuple(labels) for labels in groups.values() if len(labels) > 1)

@@ -6,6 +6,7 @@ Every position is a character offset into `Document.text`; spans are half-open. 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -196,6 +197,12 @@ class Cell:
     def variant(self) -> str:
         """Those of these axes that are not as usual, as they are typed: "context=title returned=parent:512"; "" for the plain chunk."""
         return " ".join(f"{name}={value}" for name, value in self.around.items() if value != SURROUNDINGS[name])
+
+    @property
+    def retrieval(self) -> str:
+        """All that decides a ranking besides the chunks; equal for equal settings."""
+        settings = {name: self.config.get(name) for name in ("embedder", "retriever", "scope", "filter")}
+        return json.dumps([self.embedder, self.retriever, settings], sort_keys=True, default=str)
 
 
 @dataclass(frozen=True)

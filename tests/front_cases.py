@@ -20,7 +20,7 @@ from harness.embedding.base import Embedder, Kind, Progress
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
-from harness.hydra_front.build import cell_key_of, ranking_key_of, shelf_key_of
+from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
 from harness.retrieval.base import Index, Retriever, Shelf
 from harness.retrieval.dense import DenseRetriever
 from harness.runner import Planned

@@ -34,8 +34,8 @@ def refused(said: Said, outputs: Path) -> str:
 MISTAKES: dict[str, tuple[str, ...]] = {
     # what is typed: words that the line must hold
     "strategy=nope": ("strategy=nope", "document", "fixed", "recursive", "sentence"),
-    "embedder=nope": ("embedder=nope", "hashing, minilm"),
-    "retriever=nope": ("retriever=nope", "dense, random"),
+    "embedder=nope": ("embedder=nope", "hashing", "minilm"),
+    "retriever=nope": ("retriever=nope", "bm25", "dense", "hybrid", "random"),
     "dataset=nope": ("dataset=nope", "folder, handbook"),
     "tracking=nope": ("tracking=nope", "files, mlflow"),
     "select=nope": ("select=nope", "default"),
@@ -64,7 +64,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "scoring.ks=[0]": ("scoring.ks=[0]", "from 1 up"),
     "scoring.ks=5": ("scoring.ks", "5"),
     "scoring.copies=x": ("scoring.copies=x", "any or labelled"),
-    "scoring.resamples=0": ("scoring.resamples=0", "from 2 up"),
+    "scoring.resamples=0": ("scoring.resamples=0", "from 2 "),
     "scoring.seed=-1": ("scoring.seed=-1", "from 0 up"),
     "select.metric=nope": ("select.metric=nope", "complete_at_5"),
     "select.metric=complete_at_4": ("select.metric=complete_at_4", "complete_at_5"),

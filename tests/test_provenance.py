@@ -22,7 +22,7 @@ from harness.chunking.sentence import SentenceChunker
 from harness.embedding import CachedEmbedder, HashingEmbedder
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
-from harness.hydra_front.build import cell_key_of, ranking_key_of
+from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
 from harness.metrics.scoring import families
 from harness.retrieval.controls import RandomRetriever
 from harness.retrieval.dense import DenseRetriever
@@ -85,7 +85,7 @@ def test_a_part_of_a_persons_own_reaches_what_it_uses_of_ours(write: Write) -> N
 
 
 def test_versions_of_the_libraries_that_compute() -> None:
-    found = provenance.library_versions(["harness.retrieval.dense", "harness.embedding.sentence_transformer"])
+    found = provenance.library_versions(["harness.retrieval.hnsw", "harness.embedding.sentence_transformer"])
     assert {"numpy", "faiss-cpu", "torch", "tokenizers"} <= set(found)
     assert all(version == metadata.version(name) for name, version in found.items())
     assert "faiss-cpu" not in provenance.library_versions(["harness.chunking.fixed"])
@@ -218,13 +218,14 @@ def test_every_family_of_metrics_is_in_the_key(monkeypatch: pytest.MonkeyPatch, 
     """Families are found by looking into a folder, so no import statement leads to them."""
     seen = sources_of(monkeypatch, experiment)
     assert {f"harness.metrics.{name}" for name in families()} <= seen
-    assert {"harness.corpus.copies", "harness.statistics.bootstrap", "harness.spans"} <= seen
+    assert {"harness.corpus.copies", "harness.statistics.bootstrap", "harness.statistics.resampling", "harness.spans"} <= seen
 
 
 def test_the_way_to_a_ranking_is_in_its_key(monkeypatch: pytest.MonkeyPatch, experiment: Experiment) -> None:
     seen: list[str] = []
     monkeypatch.setattr(provenance, "source_digest", lambda modules: seen.extend(modules) or "digest")
-    ranking_key_of(replace(experiment, embedder=HashingEmbedder(), retriever=DenseRetriever()))
+    plain = replace(experiment, embedder=HashingEmbedder(), retriever=DenseRetriever())
+    ranking_key_of(plain, shelf_key_of(plain))
     reached = {name for module in seen for name in provenance._closure(module)[0]}
     assert {"harness.experiment", "harness.chunking.chunk_corpus", "harness.filters", "harness.retrieval.scores"} <= reached
 

@@ -224,7 +224,7 @@ class Sinking:
         (RuntimeError(), "RuntimeError"),
         (MemoryError(), "MemoryError"),
         (SystemExit(0), "SystemExit: 0"),
-        (ValueError("\x1b[31mred"), "ValueError: \ufffd[31mred"),
+        (ValueError("\x1b[31mred"), "ValueError: ⟨U+001B⟩[31mred"),
     ],
 )
 def test_a_failing_cell_does_not_stop_the_others(corpus: Corpus, tmp_path: Path, error: BaseException, told: str) -> None:

@@ -236,3 +236,36 @@ def test_the_whole_table_is_a_row_a_cell_best_first() -> None:
     assert frame["tied"].tolist() == [True, False]
     assert frame[METRIC].tolist() == [70 / QUESTIONS, 20 / QUESTIONS]
     assert leaderboard(summary)[0][:2] == ["1*", "recursive size=128 overlap=0 minilm"]
+
+
+def test_settings_of_the_retriever_are_something_to_choose_between() -> None:
+    """Cells with the very same chunks that search them otherwise are ranked; only equal searches of equal chunks are told apart by nothing."""
+    weights = [
+        made_up(hits(60 + 5 * place), chunks="same", extras=f"retriever.weight={place}", config={"retriever": {"weight": place}})
+        for place in range(3)
+    ]
+    summary = summed(*weights)
+    assert summary.decided
+    assert summary.same_chunks == ()
+    assert summary.effects is not None
+    assert [term.name for term in summary.effects.terms if term.share > 0.9] == ["retriever"]
+    equal = [made_up(hits(60), chunks="same", size=size, config={"retriever": {"weight": 1}}) for size in (600, 700)]
+    assert summed(*equal).same_chunks == (tuple(result.cell.label for result in equal),)
+
+
+def test_the_baseline_is_searched_as_the_named_cell_is() -> None:
+    cells = [
+        made_up(
+            hits(40 + 10 * weight + size // 100),
+            size=size,
+            typed="10%",
+            overlap=size // 10,
+            config={"retriever": {"weight": weight}},
+            extras=f"weight={weight}",
+        )
+        for weight in (0, 1)
+        for size in (128, 512)
+    ]
+    summary = summed(*cells)
+    assert summary.baseline is not None
+    assert summary.baseline.result.cell.retrieval == summary.cheapest.result.cell.retrieval

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from harness.errors import HarnessError
+from harness.cli.output import guarded_output
+from harness.errors import SHOW_ALL, HarnessError, unforeseen
+from harness.redaction import redacted
+from harness.visible import visible
 
 VERBS = {
     "run": "run one cell or a grid (everything after `run` is Hydra's: chunk-sweep run --help)",
@@ -35,7 +39,11 @@ def help_text() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb. Exit status: 0 done, 1 something failed or fell, 2 a mistake in what was typed or in the data, 130 stopped by Ctrl-C."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    with guarded_output():
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(words: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_text())
         return 0
@@ -53,11 +61,14 @@ def _run_verb(verb: str, words: Sequence[str]) -> int:
     try:
         status: int = module.main(words)
     except HarnessError as error:
-        sys.stderr.write(f"chunk-sweep {verb}: {error}\n")
+        sys.stderr.write(visible(redacted(f"chunk-sweep {verb}: {error}\n")))
         return 2
     except KeyboardInterrupt:
         sys.stderr.write(f"chunk-sweep {verb}: stopped\n")
         return 130
-    except BrokenPipeError:
-        return 141
+    except Exception as error:
+        if os.environ.get(SHOW_ALL):
+            raise
+        sys.stderr.write(visible(redacted(f"chunk-sweep {verb}: {unforeseen(error)}\n")))
+        return 1
     return status

@@ -21,3 +21,10 @@ def with_outputs(words: Options) -> Options:
     """Add the option that says where results lie."""
     words.add_argument("--outputs", type=Path, default=Path("outputs"), help="the folder that holds results (default: outputs)")
     return words
+
+
+def with_own_code(words: Options) -> Options:
+    """Add the option that lets a stored result run code that is not of this package."""
+    said = "these results are your own: run the code, and reach the addresses, that they name beside this package's"
+    words.add_argument("--own-code", action="store_true", help=said)
+    return words

@@ -17,32 +17,43 @@ from harness.bundled import bundled_folder
 from harness.choosing import Limit
 from harness.chunking.overlap import resolve_overlap
 from harness.course import Impossible
-from harness.errors import CommandLineError, ConfigError, HarnessError
+from harness.errors import CommandLineError, ConfigError
 from harness.evaluation import question_metrics
 from harness.hydra_front import launcher, preflight, schema
 from harness.hydra_front.build import Workshop, build_part, plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.first_look import first_look
+from harness.hydra_front.launcher import as_typed
+from harness.hydra_front.launching import Place, executor_for
+from harness.hydra_front.measuring import Measured, Searching, Shared, TellingConsole, in_a_line
+from harness.hydra_front.planning import Ahead, look_ahead
 from harness.hydra_front.session import Session
+from harness.redaction import redacted
 from harness.runner import Planned
 from harness.summary import Baseline
 from harness.sweep import Select, check_metric
 from harness.types import SURROUNDINGS
 
 _status = [0]
+_shared: list[Shared] = []
 
 
 def run(words: list[str]) -> int:
     """Run what the words say. Exit status: 0 done, 1 a cell failed, 2 a mistake in the words or the data, 130 stopped by Ctrl-C."""
     conf = bundled_folder("conf")
     schema.register()
-    launcher.register(_run_grid)
+    launcher.register(_run_grid, Searching(_of_the_command, _planned, _check_search))
     words = preflight.in_order(words)
     preflight.check(words, conf)
     sys.argv = ["chunk-sweep run", *words]
     _status[0] = 0
-    hydra.main(config_path=str(conf), config_name="config", version_base="1.3")(_run_one)()
-    return _status[0]
+    _shared.clear()
+    try:
+        hydra.main(config_path=str(conf), config_name="config", version_base="1.3")(_run_one)()
+    finally:
+        for shared in _shared:
+            shared.close()
+    return max(_status[0], *(shared.status for shared in _shared), 0)
 
 
 def _run_one(config: DictConfig) -> float:
@@ -58,34 +69,70 @@ def _run_grid(configs: Sequence[DictConfig]) -> Sequence[float]:
 
 
 def _guarded(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> list[float]:
-    """Our own errors end the program with one line and status 2, before Hydra turns them into a traceback."""
-    try:
+    with in_a_line():
         return _sweep(configs, hydra_nodes)
-    except HarnessError as error:
-        sys.stderr.write(f"chunk-sweep run: {error}\n")
-        raise SystemExit(2) from None
+
+
+def _of_the_command(first: DictConfig, launching: DictConfig) -> Shared:
+    """What all batches of this command have in common, made once."""
+    if not _shared:
+        outputs = Path(os.path.expanduser(first.outputs)).absolute()  # a part may change the current folder
+        executor = executor_for(launching, Place(outputs, first.cache_gigabytes, first.rerun))
+        _shared.append(Shared(outputs, Workshop(outputs, first.cache_gigabytes), executor, Measured(outputs, first.rerun, executor)))
+    return _shared[0]
+
+
+def _check(configs: Sequence[DictConfig], plans: Sequence[Planned | Impossible], console: SweepConsole) -> Select:
+    """How the winner is chosen; what is wrong or misleading is refused or told, before any work."""
+    _same_for_all(configs)
+    select = _select(configs[0], plans)
+    for line in first_look(plans):
+        console.warn(line)
+    return select
+
+
+def _check_search(configs: Sequence[DictConfig], plans: Sequence[Planned | Impossible], console: SweepConsole) -> None:
+    if configs[0].plan:
+        raise ConfigError("plan", True, "a search decides as it goes what to run; a grid (without hydra/sweeper) would do")
+    _check(configs, plans, console)
 
 
 def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> list[float]:
     first = configs[0]
     _same_for_all(configs)
-    outputs = Path(os.path.expanduser(first.outputs))
-    console = SweepConsole(first.select.metric)
+    shared = _of_the_command(first, hydra_nodes[0].launcher)
+    earlier = shared.measured.earlier  # nothing, but where this sweep is the end of a search
+    console = TellingConsole(first.select.metric) if earlier else SweepConsole(first.select.metric)
     console.planning(len(configs))
-    workshop = Workshop(outputs, first.cache_gigabytes)
     tracker = build_part("tracking", first.tracking)
-    plans = _plans(configs, hydra_nodes, workshop)
-    select = _select(first, plans)
-    for line in first_look(plans):
-        console.warn(line)
+    plans = _plans(configs, hydra_nodes, shared.workshop)
+    select = _select(first, plans) if earlier else _check(configs, plans, console)
+    rerun = first.rerun and not earlier
+    if not earlier:
+        seen = look_ahead(Ahead(shared.outputs, rerun), plans, console, only=first.plan, alone=shared.executor is None)
+        if seen is None:
+            return [math.nan] * len(plans)
+        earlier = seen
     name = hydra_nodes[0].runtime.choices.get("experiment") or "sweep"
-    session = Session(outputs, tracker, console, select, rerun=first.rerun, name=name, command=_command(), report=first.report)
+    session = Session(
+        shared.outputs,
+        tracker,
+        console,
+        select,
+        rerun=rerun,
+        name=name,
+        command=_command(),
+        report=first.report,
+        typed=Path(os.path.expanduser(first.outputs)),
+        executor=shared.executor,
+        earlier=earlier,
+    )
     values, status = session.run(plans)
     _status[0] = max(_status[0], status)
     return [values.get(plan.key, math.nan) if isinstance(plan, Planned) else math.nan for plan in plans]
 
 
-_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun", "report")
+_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun", "plan", "report")
 
 
 def _same_for_all(configs: Sequence[DictConfig]) -> None:
@@ -95,12 +142,16 @@ def _same_for_all(configs: Sequence[DictConfig]) -> None:
             raise ConfigError(name, "several values", "one value for the whole grid; run the command once for each")
 
 
-def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], workshop: Workshop) -> list[Planned | Impossible]:
-    extras = _extras([list(node.overrides.task) for node in hydra_nodes])
-    plans = [
+def _planned(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], workshop: Workshop) -> list[Planned | Impossible]:
+    extras = _extras([as_typed(node) for node in hydra_nodes])
+    return [
         plan_cell(config, {str(key): str(value) for key, value in node.runtime.choices.items()}, workshop, extra)
         for config, node, extra in zip(configs, hydra_nodes, extras, strict=True)
     ]
+
+
+def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], workshop: Workshop) -> list[Planned | Impossible]:
+    plans = _planned(configs, hydra_nodes, workshop)
     possible = [plan for plan in plans if isinstance(plan, Planned)]
     if not possible:
         reasons = "; ".join(dict.fromkeys(plan.reason for plan in plans if isinstance(plan, Impossible)))
@@ -110,7 +161,7 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
     return plans
 
 
-_NAMED_AXES = {"strategy", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
+_NAMED_AXES = {"strategy", "retriever", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
 
 
 def _extras(overrides: Sequence[list[str]]) -> list[str]:
@@ -141,4 +192,4 @@ def _limits(node: DictConfig) -> tuple[Limit, ...]:
 
 
 def _command() -> str:
-    return shlex.join(["chunk-sweep", "run", *sys.argv[1:]])
+    return redacted(shlex.join(["chunk-sweep", "run", *sys.argv[1:]]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,19 +13,18 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from harness import provenance
 from harness.chunking.base import Chunker
 from harness.chunking.overlap import resolve_overlap
 from harness.chunking.surroundings import Surroundings
 from harness.course import Impossible
 from harness.embedding import StoredEmbedder, VectorCache, with_cache
-from harness.embedding.base import Embedder, EmbedsSpans
+from harness.embedding.base import Embedder, EmbedsSpans, origin
 from harness.errors import CommandLineError, ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
+from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
 from harness.metrics.labels import Copies
-from harness.metrics.scoring import families
 from harness.retrieval.base import Remembers, Retriever
 from harness.runner import Planned
 from harness.types import SURROUNDINGS, Candidates, Cell, Corpus
@@ -38,13 +36,17 @@ _DECIDES = (*_PARTS, "size", "overlap", "unit", *SURROUNDINGS, "scope", "filter"
 """The keys of a configuration that can move a number; the others say where and how results are kept."""
 
 
-class Workshop:
-    """Builds parts, each once: corpora, embedders, units. `outputs` holds the cache of vectors."""
+_MOST_GIGABYTES = 1e12
+"""More than any disk, and still a number of bytes that can be counted."""
 
-    def __init__(self, outputs: Path, cache_gigabytes: float) -> None:
-        if not 0 <= cache_gigabytes < float("inf"):
-            raise ConfigError("cache_gigabytes", cache_gigabytes, "a number from 0 up")
-        self._cache, self._limit = outputs / "cache" / "vectors", int(cache_gigabytes * 1e9)
+
+class Workshop:
+    """Builds parts, each once: corpora, embedders, units. `cache` holds vectors and scores of pairs; None: a folder of `outputs`."""
+
+    def __init__(self, outputs: Path, cache_gigabytes: float, cache: Path | None = None) -> None:
+        if not 0 <= cache_gigabytes <= _MOST_GIGABYTES:
+            raise ConfigError("cache_gigabytes", cache_gigabytes, "a number from 0 up to a million million")
+        self._cache, self._limit = (cache or outputs / "cache") / "vectors", int(cache_gigabytes * 1e9)
         self._made: dict[str, Any] = {}
 
     def part(self, kind: str, node: DictConfig) -> Any:
@@ -178,7 +180,9 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
     shelf_key = shelf_key_of(experiment)
     ranking_key = ranking_key_of(experiment, shelf_key, *_searched(config))
     key = cell_key_of(ranking_key, experiment, scoring)
-    return Planned(_cell(config, choices, chunker, amount, extras), key, ranking_key, experiment, scoring, shelf_key)
+    cell = _cell(config, choices, chunker, amount, extras)
+    cell = replace(cell, config={**cell.config, "weights": origin(embedder)})
+    return Planned(cell, key, ranking_key, experiment, scoring, shelf_key)
 
 
 def _searched(config: DictConfig) -> tuple[str, dict[str, Any]]:
@@ -194,8 +198,11 @@ def surroundings_of(config: Mapping[Any, Any] | DictConfig) -> Surroundings:
 
 
 def with_amount(node: DictConfig, config: DictConfig) -> DictConfig:
-    """The strategy's node with `overlap` as a whole number of units (the root keeps it as it was typed)."""
+    """The strategy's node with `overlap` as a whole number of units (the root keeps it as it was typed). Raises ConfigError where it sets its own."""
     plain: Any = OmegaConf.to_container(node, resolve=True)
+    for name in ("size", "overlap", "unit"):
+        if isinstance(plain, dict) and plain.get(name, config[name]) != config[name]:
+            raise ConfigError(f"strategy.{name}", plain[name], f"comes from {name}: {name}={plain[name]} would do")
     if isinstance(plain, dict) and "overlap" in plain:
         plain["overlap"] = resolve_overlap(config.overlap, config.size)
     settled: DictConfig = OmegaConf.create(plain)
@@ -233,53 +240,3 @@ def _cell(config: DictConfig, choices: Mapping[str, str], chunker: Any, amount: 
     decides["choices"] = {name: str(choices[name]) for name in _PARTS if name in choices}
     cell = Cell(strategy, size, overlap, embedder, retriever, str(config.unit), "", decides)
     return replace(cell, label=" ".join(word for word in (*axes, cell.variant, extras) if word))
-
-
-def shelf_key_of(experiment: Experiment) -> str:
-    """Decides whether the chunks and vectors of one cell serve another: parts, data, the source of the parts and the versions of what they call."""
-    parts = (experiment.chunker, experiment.unit, experiment.embedder, experiment.around)
-    modules = [*provenance.modules_of(parts), "harness.experiment"]
-    return _digest(
-        {
-            "parts": [provenance.describe(part) for part in parts],
-            "corpus": experiment.corpus.digest,
-            "questions": experiment.corpus.questions_digest,
-            "source": provenance.source_digest(modules),
-            "libraries": provenance.library_versions(modules),
-        }
-    )
-
-
-def ranking_key_of(experiment: Experiment, shelf_key: str, scope: str = "question", wanted: Mapping[str, Any] | None = None) -> str:
-    """Decides whether what retrieval gave can be used again: the key of its chunks and vectors, the retriever, and what is searched."""
-    modules = [*provenance.modules_of([experiment.retriever]), "harness.filters"]
-    return _digest(
-        {
-            "shelf": shelf_key,
-            "retriever": provenance.describe(experiment.retriever),
-            "searched": [scope, wanted or {}],
-            "source": provenance.source_digest(modules),
-            "libraries": provenance.library_versions(modules),
-        }
-    )
-
-
-def cell_key_of(ranking_key: str, experiment: Experiment, scoring: Scoring) -> str:
-    """Decides whether a result can be used again: the ranking's key, and all that scoring depends on, every family of metrics included."""
-    modules = ["harness.evaluation", "harness.corpus.copies", *(f"harness.metrics.{name}" for name in families())]
-    return _digest(
-        {
-            "ranking": ranking_key,
-            "ks": experiment.ks,
-            "budgets": experiment.budgets,
-            "copies": experiment.copies,
-            "budget_unit": experiment.budget_unit.identity,
-            "scoring": provenance.describe(scoring),
-            "source": provenance.source_digest(modules),
-            "libraries": provenance.library_versions(modules),
-        }
-    )
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

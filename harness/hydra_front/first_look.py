@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.corpus.check import check
 from harness.course import Impossible
 from harness.errors import DataError
+from harness.hydra_front.price_tag import price_tags
 from harness.importing.checking.findings import degenerate
 from harness.importing.checking.lengths import fits
 from harness.importing.checking.tongues import foreign
@@ -19,7 +20,8 @@ _SAMPLE = 300
 
 
 def first_look(plans: Sequence[Planned | Impossible]) -> list[str]:
-    """Warnings of one line each, once for each corpus: sizes that leave most documents whole, and a model that does not know the language.
+    """Warnings of one line each, once for each corpus: sizes that leave most documents whole, a model that does not know the language,
+    and what embedding will cost.
 
     Raises DataError where no question can be scored.
     """
@@ -45,3 +47,4 @@ def _of(corpus: Corpus, plans: Sequence[Planned]) -> Iterator[str]:
         yield degenerate(fits(corpus.documents, unit, sorted(sizes), sample=_SAMPLE), unit.name)
     for name in dict.fromkeys(plan.experiment.embedder.name for plan in plans):
         yield foreign(corpus, name)
+    yield from price_tags(corpus, plans)

@@ -19,15 +19,15 @@ from harness.tracking.files import write_text
 REPORT = "report.html"
 
 
-def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course, *, report: bool) -> None:
-    """Write them under `folder`; `report` says whether with the page. Raises StoreError where that can't be done."""
+def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course, *, report: bool, told: Path) -> None:
+    """Write them under `folder`, which a person types as `told`; `report` says whether with the page. Raises StoreError where that can't be done."""
     if summary.standings:
         write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
         if report:
             write_text(folder / REPORT, _page(outputs, info, summary, run))
     write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
     if summary.cheapest is not None:
-        write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, folder))
+        write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, told))
     if summary.curves:
         save(size_discrimination(summary.curves, f"{info.corpus.name}: what size does"), folder, "size_discrimination", ("png", "svg"))
 

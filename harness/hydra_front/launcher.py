@@ -13,7 +13,9 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from harness.hydra_front.optuna_sweeper import optuna_sweeper
 
 GridFunction = Callable[[Sequence[DictConfig]], Sequence[float]]
 """Runs composed jobs as one sweep; gives the value that a sweeper may optimise, one a job (NaN where there is none)."""
@@ -47,7 +49,8 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
 
     __module__ = _PLUGINS
 
-    def __init__(self) -> None:
+    def __init__(self, **_where: Any) -> None:
+        """What hydra.launcher says besides, where cells run, is for the sweep: see harness.hydra_front.launching."""
         self._config: DictConfig | None = None
         self._context: HydraContext | None = None
 
@@ -57,6 +60,13 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Compose the jobs and run them."""
+        configs = self.composed(job_overrides, initial_job_idx)
+        HydraConfig.instance().set_config(configs[0])
+        values = _grid[-1](configs)
+        return [_returned(config, value) for config, value in zip(configs, values, strict=True)]
+
+    def composed(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[DictConfig]:
+        """The configuration of each job."""
         setup_globals()
         if self._context is None or self._config is None:
             raise RuntimeError("Hydra launches only after setup")
@@ -66,24 +76,29 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
             with open_dict(config):
                 config.hydra.job.id = config.hydra.job.num = number
             configs.append(config)
-        HydraConfig.instance().set_config(configs[0])
-        values = _grid[-1](configs)
-        return [_returned(config, value) for config, value in zip(configs, values, strict=True)]
+        return configs
+
+
+def as_typed(node: DictConfig) -> list[str]:
+    """The words of a job, from its `hydra` node; one that refers to another key (size=${...}) stays as it was typed."""
+    words: Any = OmegaConf.to_container(node.overrides.task, resolve=False)
+    return [str(word) for word in words]
 
 
 def _returned(config: DictConfig, value: float) -> JobReturn:
-    overrides: list[Any] = list(config.hydra.overrides.task)
+    overrides: list[Any] = as_typed(config.hydra)
     done = JobReturn(overrides=overrides, cfg=config, status=JobStatus.COMPLETED)
     done.return_value = value
     return done
 
 
-def register(grid: GridFunction) -> None:
-    """Make launcher and sweeper known to Hydra as hydra/launcher=chunk_sweep and hydra/sweeper=chunk_sweep, and `grid` what they run."""
+def register(grid: GridFunction, front: Any = None) -> None:
+    """Make launcher and sweepers known to Hydra, the grid's as hydra/launcher=chunk_sweep and hydra/sweeper=chunk_sweep, and `grid` what they run;
+    `front` measures cells for a search (harness.hydra_front.optuna_sweeper)."""
     _grid.append(grid)
     module = types.ModuleType(_PLUGINS)
     plugins = Plugins.instance()
-    for plugin in (SweepLauncher, _grid_sweeper()):
+    for plugin in (SweepLauncher, _grid_sweeper(), optuna_sweeper(_PLUGINS, front)):
         plugins.register(plugin)
         setattr(module, plugin.__name__, plugin)
     parent, name = _PLUGINS.split(".")

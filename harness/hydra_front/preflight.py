@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from hydra import compose, initialize_config_dir
@@ -17,10 +18,12 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.errors import CommandLineError, ConfigError, HarnessError, StoreError
+from harness.errors import CommandLineError, ConfigError, HarnessError, StoreError, reason
+from harness.hydra_front.schema import RootConfig
+from harness.hydra_front.secrets import check_secrets
 from harness.tracking.files import folder_for
 
 
@@ -46,7 +49,7 @@ def check(words: Sequence[str], conf: Path) -> None:
     Costs a fraction of a second a swept value.
     """
     parsed = _parsed(words)
-    if parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion or parsed.config_path or parsed.experimental_rerun:
+    if parsed.help or parsed.hydra_help or parsed.shell_completion or parsed.config_path or parsed.experimental_rerun:
         return
     overrides = _parse(parsed.overrides)
     conf, searched = _places(conf, parsed.config_dir, parsed.config_name)
@@ -59,7 +62,8 @@ def check(words: Sequence[str], conf: Path) -> None:
     named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
     for line in _lines([*named, *swept]):
         _compose(conf, parsed.config_name, [*plain, line])
-    _check_writable(Path(os.path.expanduser(whole.outputs)))
+    if not (parsed.cfg or parsed.info):
+        _check_writable(Path(os.path.expanduser(whole.outputs)))
 
 
 def _refuse(message: str) -> None:
@@ -86,6 +90,8 @@ def _check_writable(outputs: Path) -> None:
 def _parse(words: Sequence[str]) -> list[Override]:
     overrides = []
     for word in words:
+        if word.startswith("="):
+            raise CommandLineError(_grammar_hint(word))
         try:
             overrides.extend(OverridesParser.create().parse_overrides([word]))
         except HydraException as error:
@@ -94,7 +100,7 @@ def _parse(words: Sequence[str]) -> list[Override]:
 
 
 def _grammar_hint(word: str) -> str:
-    if "=" not in word:
+    if "=" not in word[1:]:
         return f"{word!r} is not KEY=VALUE (for example strategy=recursive); chunk-sweep run --help lists the keys"
     key, value = word.split("=", 1)
     quoted = value.replace('"', "")
@@ -107,8 +113,15 @@ def _lines(swept: Sequence[Override]) -> Iterator[str]:
         if not override.is_sweep_override():
             yield override.input_line
         elif override.is_discrete_sweep():
-            for value in override.sweep_string_iterator():
+            for value in _values(override):
                 yield f"{override.get_key_element()}={value}"
+
+
+def _values(override: Override) -> list[str]:
+    try:
+        return list(override.sweep_string_iterator())
+    except ValueError as error:
+        raise CommandLineError(f"{override.input_line}: {reason(error).removeprefix('ValueError: ')}") from error
 
 
 def _compose(conf: Path, name: str | None, lines: Sequence[str]) -> DictConfig:
@@ -116,11 +129,32 @@ def _compose(conf: Path, name: str | None, lines: Sequence[str]) -> DictConfig:
     try:
         with initialize_config_dir(str(conf), job_name="chunk-sweep", version_base="1.3"):
             composed: DictConfig = compose(name or "config", overrides=list(lines), return_hydra_config=True)
+            check_secrets(composed)
+            _check_whole(composed)
             return composed
     except (HydraException, OmegaConfBaseException) as error:
         raise _in_one_line(error, lines) from error
+    except ValueError as error:  # Hydra's own, for a choice that is null or a number
+        raise _no_choice(error, conf, lines) from error
     finally:
         GlobalHydra.instance().clear()
+
+
+def _no_choice(error: ValueError, conf: Path, lines: Sequence[str]) -> HarnessError:
+    """The last word whose key is a folder of choices and whose value is none of them."""
+    for line in reversed(lines):
+        key, _, value = line.partition("=")
+        choices = sorted(path.stem for path in (conf / key).glob("*.yaml")) if key and not key.startswith(".") else []
+        if choices and value not in choices:
+            return ConfigError(key, value, f"one of {', '.join(choices)} would do")
+    return CommandLineError(f"{' '.join(lines[-1:])}: {reason(error).removeprefix('ValueError: ')}")
+
+
+def _check_whole(composed: DictConfig) -> None:
+    """A key can be left out (~strategy, ~size), but nothing runs without it."""
+    for name in (entry.name for entry in fields(RootConfig)):
+        if name not in composed or OmegaConf.is_missing(composed, name):
+            raise ConfigError(name, "''", "must have a value; chunk-sweep run --help says which")
 
 
 def _in_one_line(error: Exception, lines: Sequence[str]) -> HarnessError:
@@ -137,8 +171,29 @@ def _in_one_line(error: Exception, lines: Sequence[str]) -> HarnessError:
         return ConfigError(key[1] if key else last.split("=")[0], found[1], f"must be {_KINDS.get(found[2], found[2])}")
     if found := re.search(r"Value '(.*)' is not a valid (\w+)", text):
         return ConfigError(last.split("=")[0], found[1], f"must be {_KINDS.get(found[2], found[2])}")
-    first = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    if found := re.search(r"field '([^']+)' is not Optional", text):
+        return ConfigError(found[1], "null", _WOULD_DO.get(found[1], "must have a value; chunk-sweep run --help says which"))
+    if found := re.search(r"Cannot merge (Dict|List)Config with|Cannot convert '(?:list|dict)' to (string)", text):
+        name, _, value = last.partition("=")
+        return ConfigError(
+            name,
+            value,
+            "must be text" if found[2] else f"must be {'a list: [one, two]' if found[1] == 'Dict' else 'names and values: {name: value}'}",
+        )
+    told = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Error merging override")]
+    first = told[0] if told else type(error).__name__
     return CommandLineError(f"{last}: {first}" if last else first)
 
 
+_WOULD_DO = {
+    "size": "a whole number of units, 1 or more",
+    "overlap": "a whole number of units, 0 or more (40), or a share of size with its sign (10%)",
+    "unit": "tokens, tiktoken:cl100k_base, words or chars",
+    "context": "none, title, heading_path, metadata:KEY or before:UNITS",
+    "returned": "chunk, neighbours:N, parent:SIZE, section or document",
+    "min_size": "a whole number of units; 0 for no least size",
+    "short": "merge, drop or keep",
+    "vectors": "one, heading+body or signature+body",
+}
+"""What a root key that was set to null may be."""
 _KINDS = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false", "bool": "true or false", "String": "text"}

@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 
 from harness.errors import ConfigError, DataError
 from harness.hydra_front.build import Workshop, build_part, plan_cell, surroundings_of, with_amount
+from harness.hydra_front.trusting import check_trusted
 from harness.runner import Planned
 from harness.splitter import Splitter
 from harness.types import SURROUNDINGS, Cell, CellResult
@@ -19,11 +20,13 @@ _AXES = ("size", "overlap")
 _CACHE_GIGABYTES = 10
 
 
-def planned(result: CellResult, outputs: Path) -> Planned:
+def planned(result: CellResult, outputs: Path, *, own_code: bool = False) -> Planned:
     """The result's cell, built again. Its key differs from the result's where data, code or libraries have changed since.
 
-    Raises ConfigError or DataError where a part can't be built any more (a corpus that was moved, say).
+    Raises ConfigError or DataError where a part can't be built any more (a corpus that was moved, say), StoreError where it names code that is not of
+    this package and `own_code` does not say that the result is the person's own.
     """
+    check_trusted(result.cell, own_code=own_code)
     config = OmegaConf.create(dict(result.cell.config))
     plan = plan_cell(config, result.cell.config["choices"], Workshop(outputs, _CACHE_GIGABYTES))
     if not isinstance(plan, Planned):

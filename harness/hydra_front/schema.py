@@ -74,6 +74,7 @@ class RootConfig:
     outputs: str = MISSING
     cache_gigabytes: float = MISSING
     rerun: bool = MISSING
+    plan: bool = MISSING
     report: bool = MISSING
 
 

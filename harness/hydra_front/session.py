@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from harness.course import Course, Impossible
-from harness.errors import StoreError
+from harness.course import Course, Earlier, Impossible
 from harness.hydra_front.console import SweepConsole, print_summary
 from harness.hydra_front.keeping import REPORT, keep
+from harness.hydra_front.log_file import log, log_file
+from harness.hydra_front.stopping import Stopping
+from harness.redaction import redacted
 from harness.report.verdict import note, sections
-from harness.runner import Planned, Runner, corpus_facts
+from harness.runner import Executor, Planned, Runner, corpus_facts
 from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json
@@ -26,7 +26,6 @@ from harness.tracking.pruning import RUNNING
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, Corpus
 
-log = logging.getLogger("harness")
 STOPPED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
@@ -43,29 +42,36 @@ class Session:
     name: str
     command: str
     report: bool = True
+    typed: Path | None = None
+    """`outputs` as the person typed it, for what is told; None: as it is."""
+    executor: Executor | None = None
+    earlier: Earlier = field(default_factory=Earlier)
 
     def run(self, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
         """Run the plans, one sweep a corpus. Gives the selecting metric by cell key, and the exit status."""
         values: dict[str, float] = {}
         status = 0
         impossible = [plan for plan in plans if isinstance(plan, Impossible)]
-        for corpus, group in _by_corpus(plans):
-            found, failed = self._sweep(corpus, [*group, *impossible])
-            values.update(found)
-            status = max(status, failed)
-            if status == STOPPED:
-                break
+        with Stopping(self.console.warn, here=self.executor is None) as stopping:
+            for corpus, group in _by_corpus(plans):
+                if stopping.asked():
+                    status = STOPPED
+                if status == STOPPED:
+                    break
+                found, failed = self._sweep(corpus, [*group, *impossible], stopping.asked)
+                values.update(found)
+                status = max(status, failed)
         return values, status
 
-    def _sweep(self, corpus: Corpus, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
+    def _sweep(self, corpus: Corpus, plans: Sequence[Planned | Impossible], asked: Callable[[], bool]) -> tuple[dict[str, float], int]:
         planned = [plan for plan in plans if isinstance(plan, Planned)]
         key = _sweep_key(planned)
         folder = folder_for(self.outputs / "sweeps" / f"{safe_name(corpus.name)}-{key[:12]}")
         info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
         write_json(folder / RUNNING, {"cells": [plan.key for plan in planned], "rankings": [plan.ranking_key for plan in planned]})
-        with _log_file(folder / "sweep.log"):
+        with log_file(folder / "sweep.log"):
             tracker = self._tracker_for(folder, planned)
-            runner = Runner(self.outputs, tracker, self.console, self.rerun, _log_failure)
+            runner = Runner(self.outputs, tracker, self.console, self.rerun, _log_failure, self.executor, self.earlier, asked)
             for line in corpus.warnings:
                 self.console.warn(line)
             try:
@@ -74,10 +80,10 @@ class Session:
                 self.console.close()
             summary = summarise(run.results, self.select, planned[0].scoring)
             if tracker is self.tracker:  # otherwise all of it is there already, and told
-                keep(folder, self.outputs, info, summary, run, report=self.report)
+                keep(folder, self.outputs, info, summary, run, report=self.report, told=self._told(folder))
                 if not run.stopped:
                     runner.finish(self._outcome(folder, summary, run), run)
-                write_json(folder / "sweep.json", self._record(info, summary, run, tracker))
+                write_json(folder / "sweep.json", {**self._record(info, summary, run, tracker), "files": _sums_of(folder)})
             (folder / RUNNING).unlink(missing_ok=True)
         print_summary(summary, sections(summary, run, self._next_steps(folder, run)), f"{corpus.name}: {len(summary.standings)} cells")
         values = {item.result.key: item.value for item in summary.standings}
@@ -89,6 +95,7 @@ class Session:
         place, known = self.tracker.where(), told.get("tracking", {})
         same = told.get("status") == "finished" and told.get("untracked") is False and told.get("select") == self._selection()
         same = same and all(known.get(name) == place.get(name) for name in ("tracker", "uri", "store_text"))
+        same = same and told.get("files") == _sums_of(folder)
         complete = all(sealed(self.outputs / "cells" / plan.key[:20]) for plan in planned)
         return FilesOnly(known) if same and complete and not self.rerun else self.tracker
 
@@ -97,7 +104,7 @@ class Session:
         return {"metric": self.select.metric, "alpha": self.select.alpha, "baseline": list(self.select.baseline), "limits": limits}
 
     def _outcome(self, folder: Path, summary: Summary, run: Course) -> SweepOutcome:
-        names = ["leaderboard.csv", "verdict.md", REPORT, "winner.yaml", "size_discrimination.png", "size_discrimination.svg"]
+        names = list(_MADE)
         if self.tracker.where().get("store_text") is False:  # what a failing part said may quote a text
             names = [name for name in names if name not in ("verdict.md", REPORT)]
             run = replace(run, failures=[replace(failure, problem="sweep.log says why") for failure in run.failures])
@@ -144,19 +151,33 @@ class Session:
         }
 
     def _next_steps(self, folder: Path, run: Course) -> list[str]:
-        page = (folder / REPORT).exists()
+        page, winner = (folder / REPORT).exists(), (folder / "winner.yaml").exists()
+        board = (folder / "leaderboard.csv").exists()
+        folder = self._told(folder)
         steps = ["The same command goes on where this was stopped; what stands above is of the cells that were reached."] if run.stopped else []
         steps += [f"{folder}/sweep.log says where each failing cell failed."] if run.failures else []
         steps += [f"The report, which opens in any browser: {folder}/{REPORT} (beside it leaderboard.csv and verdict.md)"] if page else []
         if not page:
-            table = "leaderboard.csv and " if (folder / "leaderboard.csv").exists() else ""
+            table = "leaderboard.csv and " if board else ""
             steps.append(f"Everything that was measured: {folder}/{table}verdict.md")
-        if (folder / "winner.yaml").exists():
+        if winner:
             steps.append(f"The named cell again: chunk-sweep run --config-dir {folder} --config-name winner")
         place = self.tracker.where()
         if place.get("tracker") == "mlflow":
             steps.append(f"In MLflow: mlflow ui --backend-store-uri {place['uri']} (in a clone of the project: make ui)")
-        return [*steps, f"Again, without running anything: chunk-sweep report {folder.name} --outputs {self.outputs}"]
+        return [*steps, f"Again, without running anything: chunk-sweep report {folder.name} --outputs {self._told(self.outputs)}"]
+
+    def _told(self, place: Path) -> Path:
+        """A place under `outputs` as the person would type it."""
+        return place if self.typed is None else self.typed / place.relative_to(self.outputs)
+
+
+def _sums_of(folder: Path) -> dict[str, str]:
+    """Digests of what was made from the cells: a file that is gone or was changed is written again."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in map(folder.joinpath, _MADE) if path.is_file()}
+
+
+_MADE = ("leaderboard.csv", "verdict.md", REPORT, "winner.yaml", "size_discrimination.png", "size_discrimination.svg")
 
 
 def _record_in(folder: Path) -> dict[str, Any]:
@@ -180,24 +201,5 @@ def _sweep_key(planned: Sequence[Planned]) -> str:
     return hashlib.sha256("\n".join(sorted({plan.key for plan in planned})).encode()).hexdigest()
 
 
-class _log_file:  # noqa: N801  a context manager reads as a verb
-    """Our log goes to the sweep's own file while it runs."""
-
-    def __init__(self, path: Path) -> None:
-        try:
-            self._handler = logging.FileHandler(path, encoding="utf-8")
-        except OSError as error:
-            raise StoreError(f"{path}: can't write here ({error.strerror}); choose another folder with outputs=…") from error
-        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-
-    def __enter__(self) -> None:
-        log.setLevel(logging.INFO)
-        log.addHandler(self._handler)
-
-    def __exit__(self, *_: object) -> None:
-        log.removeHandler(self._handler)
-        self._handler.close()
-
-
-def _log_failure(cell: Cell, error: BaseException) -> None:
-    log.error("%s failed\n%s", cell.label, "".join(traceback.format_exception(error)))
+def _log_failure(cell: Cell, trace: str) -> None:
+    log.error("%s failed\n%s", cell.label, redacted(trace))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from harness.caveats import some
 from harness.course import Course
+from harness.report.refusing import refusing
 from harness.report.tables import headings, leaderboard, markdown, number
+from harness.summary import NO_CHUNK, no_winner
 from harness.sweep import Standing, Summary
 
 _NAMED = 6
@@ -52,9 +54,10 @@ def duration(seconds: float) -> str:
 def sections(summary: Summary, run: Course, next_steps: Sequence[str] = ()) -> list[Section]:
     """Everything that the end of a sweep says, in order."""
     parts = [
-        Section("Cells", (course(run), *_not_run(run))),
+        Section("Cells", (course(run), *_spent(run), *_not_run(run))),
         Section("Winner", tuple(_winner(summary))),
         Section("How sure", tuple(_how_sure(summary))),
+        Section("Refusing", tuple(refusing(summary))),
         Section("Warnings", tuple([*summary.warnings, *run.warnings])),
         Section("Next", tuple([*_edges(summary), *next_steps])),
     ]
@@ -66,10 +69,20 @@ def result_sections(summary: Summary) -> list[Section]:
     parts = [
         Section("Winner", tuple(_winner(summary))),
         Section("How sure", tuple(_how_sure(summary))),
+        Section("Refusing", tuple(refusing(summary))),
         Section("Warnings", summary.warnings),
         Section("Next", tuple(_edges(summary))),
     ]
     return [part for part in parts if part.lines]
+
+
+def _spent(run: Course) -> list[str]:
+    """What retrieval cost where chunks were searched in several ways: those were made and embedded once."""
+    if len(run.searched) <= len(run.prepared):
+        return []
+    sets, tokens = len(run.prepared), _thousands(sum(run.prepared))
+    made = f"{sets} set{'s' if sets > 1 else ''} of chunks made and embedded ({tokens} tokens through the model)"
+    return [f"{made}, searched {len(run.searched)} times in {duration(sum(run.searched))}"]
 
 
 def _not_run(run: Course) -> list[str]:
@@ -81,7 +94,7 @@ def _not_run(run: Course) -> list[str]:
 def _winner(summary: Summary) -> list[str]:
     best, metric = summary.winner, summary.select.metric
     if best is None:
-        return ["No cell keeps the limits."] if summary.standings else ["No cell could be ranked."]
+        return [no_winner(summary)]
     lines = []
     if len(summary.standings) == 1:
         return [f"One cell: {_with_value(best, metric)}. Nothing to compare it with."]
@@ -105,8 +118,10 @@ def _winner(summary: Summary) -> list[str]:
 
 def _front(summary: Summary) -> list[str]:
     """What limits shut out, and where quality gets dear."""
-    broken = [f"{item.result.cell.label} ({'; '.join(item.broken)})" for item in summary.standings if item.broken]
+    broken = [f"{item.result.cell.label} ({'; '.join(item.broken)})" for item in summary.standings if item.broken and NO_CHUNK not in item.broken]
     lines = [f"Left out by a limit ({len(broken)}): {some(broken)}."] if broken else []
+    empty = [item.result.cell.label for item in summary.standings if NO_CHUNK in item.broken]
+    lines += [f"Left out, for no chunk was made ({len(empty)}): {some(empty)}."] if empty else []
     bend = next((item for item in summary.standings if item.result.key == summary.knee), None)
     if bend is not None:
         lines.append(

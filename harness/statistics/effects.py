@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from harness.statistics.bootstrap import Resampler, drawn_means, expanded_tail, intervals
+from harness.statistics.bootstrap import drawn_means, expanded_tail, intervals
+from harness.statistics.resampling import Resampler
 from harness.types import Bools, Floats
 
 REST = "rest"

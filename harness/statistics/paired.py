@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.statistics.bootstrap import Resampler, by_cluster, intervals, squared_errors
+from harness.statistics.bootstrap import by_cluster, intervals, squared_errors
+from harness.statistics.resampling import Resampler
 from harness.types import Bools, Floats, Ints
 
 FLIPS = 10_000

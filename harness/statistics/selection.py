@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.statistics.bootstrap import Resampler, drawn_means, interval
+from harness.statistics.bootstrap import drawn_means, interval
+from harness.statistics.resampling import Resampler
 from harness.types import Bools, Floats, Ints
 
 SPLITS = 1000

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from harness.statistics.bootstrap import Resampler, drawn_means
+from harness.statistics.bootstrap import drawn_means
+from harness.statistics.resampling import Resampler
 from harness.types import Bools, Floats
 
 TARGET = 0.05

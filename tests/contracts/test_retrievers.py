@@ -209,7 +209,9 @@ def test_the_best_of_a_chunk_does_not_crowd_out_others() -> None:
     assert ranking.candidates.tolist() == [3]
 
 
-@pytest.mark.parametrize("limit", ["products._MOST_COLUMNS", "dense._QUERIES_AT_ONCE", "dense._WIDE_SCORES", "distinct._ROWS_AT_ONCE", "scores._SLAB_SCORES"])
+@pytest.mark.parametrize(
+    "limit", ["products._MOST_COLUMNS", "dense._QUERIES_AT_ONCE", "dense._WIDE_SCORES", "distinct._ROWS_AT_ONCE", "scores._SLAB_SCORES"]
+)
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr("harness.retrieval.products._FEWEST_COLUMNS", 5)
     monkeypatch.setattr(f"harness.retrieval.{limit}", 7)

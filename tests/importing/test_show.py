@@ -14,8 +14,8 @@ from rich.console import Console
 
 from harness.errors import DataError
 from harness.importing.showing import question_of, show
-from harness.importing.visible import on_one_line, visible
 from harness.types import Answer, Corpus, Document, Evidence, Question, Span
+from harness.visible import on_one_line, visible
 
 TEXT = "The desk opens at nine. Boats are due at five. " + "It is a long day. " * 60 + "In fog no fee is charged. Ask at the desk."
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.statistics.bootstrap import Resampler, drawn_means, expanded_tail, interval, intervals, resampler, resampler_of
+from harness.statistics.bootstrap import drawn_means, expanded_tail, interval, intervals
+from harness.statistics.resampling import Resampler, resampler, resampler_of
 from harness.types import Answer, Corpus, Document, Evidence, Question, Span
 
 
@@ -95,7 +96,7 @@ def test_the_same_draws_every_time_whatever_the_block(monkeypatch: pytest.Monkey
     assert np.array_equal(once, again)
     assert len(sampler) == 120
     assert sampler.clusters == 7
-    monkeypatch.setattr("harness.statistics.bootstrap._BLOCK", 500)
+    monkeypatch.setattr("harness.statistics.resampling._BLOCK", 500)
     blocks = list(sampler.weights())
     assert max(map(len, blocks)) == 4
     assert sum(map(len, blocks)) == 50

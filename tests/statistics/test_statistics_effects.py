@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.statistics.bootstrap import Resampler, interval
+from harness.statistics.bootstrap import interval
 from harness.statistics.effects import REST, effects, levels
+from harness.statistics.resampling import Resampler
 
 
 def grid(*sizes, names=("strategy", "size", "overlap")):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.statistics.bootstrap import Resampler
 from harness.statistics.paired import paired, sign_flip, tie_group
+from harness.statistics.resampling import Resampler
 from harness.statistics.sizing import sizing
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.statistics.bootstrap import Resampler
+from harness.statistics.resampling import Resampler
 from harness.statistics.selection import corrected_best, ranks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.statistics.bootstrap import resampler_of
+from harness.statistics.resampling import resampler_of
 from harness.statistics.sizing import Sizing, sizing
 from harness.types import Corpus
 

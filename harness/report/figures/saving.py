@@ -15,6 +15,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from harness.report.figures.style import NO_GLYPH, RC
+from harness.tracking.files import write_bytes
 
 FORMATS = ("png", "svg", "pdf")
 DPI = 150
@@ -34,7 +35,7 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = FORMA
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{suffix}" for suffix in formats]
     for path, suffix in zip(paths, formats, strict=True):
-        path.write_bytes(_bytes(figure, suffix))
+        write_bytes(path, _bytes(figure, suffix))
     return paths
 
 

@@ -25,6 +25,8 @@ _SHORT = {
     "effects": "Axes",
     "cost": "Cost",
 }
+_TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+"""The names that are drawn stand between tags, where they may look like an attribute; matplotlib escapes < and > in them."""
 _STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
 
 
@@ -50,7 +52,7 @@ class Wardrobe:
     def dressed(self, svg: str) -> Markup:
         """The drawing with classes in place of its style attributes and elements."""
         plain = _STYLE_ELEMENT.sub("", svg).replace("<defs></defs>", "")
-        return Markup(_STYLE_ATTRIBUTE.sub(self._class, plain))  # noqa: S704  matplotlib escapes the texts that it draws
+        return Markup(_TAG.sub(lambda tag: _STYLE_ATTRIBUTE.sub(self._class, tag[0]), plain))  # noqa: S704  matplotlib escapes the texts that it draws
 
     def _class(self, match: re.Match[str]) -> str:
         style = html.unescape(match[1]).strip()

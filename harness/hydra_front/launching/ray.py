@@ -1,0 +1,92 @@
+"""Cells on a Ray cluster: the way past one machine. A group of cells is a task, run again where its process or machine dies."""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from harness.course import Outcome
+from harness.errors import ConfigError, StoreError, reason
+from harness.hydra_front.launching.base import Job, Place, job_of, library, whole_number
+from harness.hydra_front.launching.worker import work
+from harness.planned import Planned
+
+
+class RayExecutor:
+    """Tasks of `cpus` cores and `gpus` GPUs each (None: one where the cluster has any), run again at most `retries` times when a process dies.
+
+    `address` is a cluster's (None: RAY_ADDRESS, else the one that runs on this machine, else a new one of it alone). `cache` is a folder for
+    vectors (None: the one under outputs, and a temporary folder of each machine where there are several, for SQLite is not safe on a network).
+    """
+
+    def __init__(
+        self, place: Place, address: str | None = None, cpus: int = 1, gpus: float | None = None, retries: int = 3, cache: str | None = None
+    ) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        self._ray = library("ray", "ray")
+        self._place, self._address = place, address
+        self._cpus, self._retries = whole_number("hydra.launcher.cpus", cpus, 1), whole_number("hydra.launcher.retries", retries, 0)
+        if gpus is not None and not gpus >= 0:
+            raise ConfigError("hydra.launcher.gpus", gpus, "a number from 0 up; null for one where there are any")
+        self._gpus, self._cache = gpus, None if cache is None else os.path.expanduser(cache)
+        self._ours = False
+
+    @property
+    def width(self) -> int:
+        """How many tasks the cluster takes at once, as it is now."""
+        return max(int(self._connected().cluster_resources().get("CPU", 1)) // self._cpus, 1)
+
+    def run(self, groups: Sequence[Sequence[Planned]], begun: Callable[[Planned], None]) -> Generator[Outcome, None, None]:
+        """Hand all groups to Ray, which may grow its cluster for them; see Executor. Which one is on its way it does not say."""
+        ray = self._connected()
+        task, cache = self._task(), self._cache_there()
+        waiting = {task.remote(job): job for job in (job_of(self._place, plans, cache=cache, cores=self._cpus) for plans in groups)}
+        try:
+            while waiting:
+                (ready, *_), _ = ray.wait(list(waiting), num_returns=1)
+                yield from self._ended(ready, waiting.pop(ready))
+        finally:
+            for reference in waiting:
+                with suppress(Exception):  # it may have ended this moment
+                    ray.cancel(reference, force=True)
+
+    def _ended(self, reference: Any, job: Job) -> Sequence[Outcome]:
+        try:
+            found: list[Outcome] = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            return job.lost(f"Ray gave it up after {self._retries} more tries: {reason(error)}")
+        return found
+
+    def _task(self) -> Any:
+        resources = self._connected().cluster_resources()
+        gpus = (1 if resources.get("GPU", 0) else 0) if self._gpus is None else self._gpus
+        # max_calls: Ray would end a process that has a GPU after each task, and its model with it
+        remote = self._ray.remote(max_calls=0)(work)
+        return remote.options(num_cpus=self._cpus, num_gpus=gpus, max_retries=self._retries)
+
+    def _cache_there(self) -> str | None:
+        machines = {node["NodeManagerHostname"] for node in self._connected().nodes() if node["Alive"]}
+        if self._cache is not None or len(machines) < 2:
+            return self._cache
+        return os.path.join(tempfile.gettempdir(), f"chunk-sweep-{getpass.getuser()}")
+
+    def _connected(self) -> Any:
+        if not self._ray.is_initialized():
+            options = {"include_dashboard": False} if self._address is None and "RAY_ADDRESS" not in os.environ else {}
+            try:
+                self._ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False, **options)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise StoreError(f"hydra.launcher.address={self._address}: {reason(error)}") from error
+            self._ours = True
+        return self._ray
+
+    def close(self) -> None:
+        """Let go of the cluster; one that was started here ends."""
+        if self._ours:
+            self._ray.shutdown()
+            self._ours = False
