@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import logging
 import os
+import socket
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
@@ -15,6 +16,8 @@ from harness.errors import ConfigError, StoreError, reason
 from harness.hydra_front.launching.base import Job, Place, job_of, library, whole_number
 from harness.hydra_front.launching.worker import work
 from harness.planned import Planned
+
+_SECONDS_TO_ANSWER = 10.0
 
 
 class RayExecutor:
@@ -79,8 +82,9 @@ class RayExecutor:
         if not self._ray.is_initialized():
             options = {"include_dashboard": False} if self._address is None and "RAY_ADDRESS" not in os.environ else {}
             try:
+                _reach(self._address or os.environ.get("RAY_ADDRESS", ""))
                 self._ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False, **options)
-            except (ConnectionError, ValueError, RuntimeError) as error:
+            except (OSError, ValueError, RuntimeError) as error:
                 raise StoreError(f"hydra.launcher.address={self._address}: {reason(error)}") from error
             self._ours = True
         return self._ray
@@ -90,3 +94,11 @@ class RayExecutor:
         if self._ours:
             self._ray.shutdown()
             self._ours = False
+
+
+def _reach(address: str) -> None:
+    """Raise OSError where nobody listens at `address` (HOST:PORT, whatever stands before): Ray itself would try for minutes, without a word."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdecimal():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS_TO_ANSWER):
+            pass
