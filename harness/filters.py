@@ -58,6 +58,15 @@ def document_mask(documents: Sequence[Document], wanted: Mapping[str, Any]) -> B
     return np.fromiter((matches(document, wanted) for document in documents), dtype=bool, count=len(documents))
 
 
+def check_filter(documents: Sequence[Document], wanted: Mapping[str, Any]) -> None:
+    """Raises ConfigError where a filter for the whole run asks for a field that no document has, or lets none pass: nothing could be found then."""
+    known = {"doc"}.union(*(document.metadata for document in documents))
+    if unknown := sorted(set(wanted) - known):
+        raise ConfigError(f"filter.{unknown[0]}", wanted[unknown[0]], f"no document has this field; one of {', '.join(sorted(known))} would do")
+    if wanted and not document_mask(documents, wanted).any():
+        raise ConfigError("filter", dict(wanted), "lets no document pass")
+
+
 def _mask(documents: Sequence[Document], numbers: Mapping[str, int], wanted: Mapping[str, Any]) -> Bools:
     named = wanted.get("doc")
     if len(wanted) == 1 and isinstance(named, str):

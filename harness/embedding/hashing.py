@@ -22,6 +22,7 @@ from harness.units.words import WordUnit
 
 _WORD = re.compile(r"\w+")
 _READINGS_AT_ONCE = 1024
+_MOST_BUCKETS = 2**20
 _PAIR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 
 
@@ -35,8 +36,8 @@ class HashingEmbedder:
     dim: int = 256
 
     def __post_init__(self) -> None:
-        if self.dim < 2:
-            raise ConfigError("embedder.dim", self.dim, "2 or more would do")
+        if isinstance(self.dim, bool) or not isinstance(self.dim, int) or not 2 <= self.dim <= _MOST_BUCKETS:
+            raise ConfigError("embedder.dim", self.dim, f"a whole number from 2 to {_MOST_BUCKETS} would do")
 
     @property
     def name(self) -> str:

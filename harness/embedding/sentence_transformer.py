@@ -46,12 +46,14 @@ class SentenceTransformerEmbedder:
     weights_sha256: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.trust_remote_code, bool):  # `no` is text, and would count as true
+            raise ConfigError("embedder.trust_remote_code", self.trust_remote_code, "true or false would do")
         folder = model_folder(self.model, self.revision)
         if self.weights_sha256 is not None:
             check_weights(folder / "model.safetensors", self.weights_sha256)
         self.files = read_files(folder)
         asked, limit = self.max_length, self.files.max_length
-        if asked is not None and (asked < 1 or (limit is not None and asked > limit)):
+        if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1 or (limit is not None and asked > limit)):
             raise ConfigError("embedder.max_length", asked, f"a whole number from 1 to {limit or 'any length'} would do")
         self.length = limit if asked is None else asked
         own = self.files.prompts

@@ -63,7 +63,7 @@ class StoredEmbedder(InFront):
     storage: str = "float32"
 
     def __post_init__(self) -> None:
-        if self.storage not in STORAGES:
+        if not isinstance(self.storage, str) or self.storage not in STORAGES:
             raise ConfigError("embedder.storage", self.storage, f"one of {', '.join(STORAGES)} would do")
         given: object = self.numbers  # from a YAML it may be anything
         if given is not None and (not isinstance(given, int) or isinstance(given, bool) or not 2 <= given <= self.embedder.dim):

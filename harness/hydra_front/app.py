@@ -164,12 +164,19 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
 _NAMED_AXES = {"strategy", "retriever", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
 
 
+_SETTINGS = ("embedder.", "retriever.", "retriever@")
+
+
 def _extras(overrides: Sequence[list[str]]) -> list[str]:
-    """What else differs between the jobs of a grid, to be told in a cell's label."""
-    split = [dict(word.split("=", 1) for word in words if "=" in word) for words in overrides]
+    """What else a cell's label tells: whatever differs between the jobs of a grid, and every setting of embedder and retriever that was typed."""
+    split = [dict(word.lstrip("+").split("=", 1) for word in words if "=" in word) for words in overrides]
     keys = {key for words in split for key in words}
-    differing = [key for key in sorted(keys - _NAMED_AXES) if len({words.get(key) for words in split}) > 1 and not key.startswith("hydra.")]
-    return [" ".join(f"{key}={words[key]}" for key in differing if key in words) for words in split]
+    told = [
+        key
+        for key in sorted(keys - _NAMED_AXES)
+        if key.startswith(_SETTINGS) or (len({words.get(key) for words in split}) > 1 and not key.startswith(("hydra.", "filter.")))
+    ]
+    return [" ".join(f"{key}={words[key]}" for key in told if key in words) for words in split]
 
 
 def _select(config: DictConfig, plans: Sequence[Planned | Impossible]) -> Select:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -22,8 +22,9 @@ from harness.embedding.base import Embedder, EmbedsSpans, origin
 from harness.errors import CommandLineError, ConfigError, HarnessError, ImpossibleCell
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
-from harness.filters import candidates_of
+from harness.filters import candidates_of, check_filter
 from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
+from harness.hydra_front.kinds import check_kinds
 from harness.metrics.labels import Copies
 from harness.retrieval.base import Remembers, Retriever
 from harness.runner import Planned
@@ -101,6 +102,7 @@ class Workshop:
         """Which documents each question may be answered from (see harness.filters)."""
         key = f"candidates {corpus.digest} {corpus.questions_digest} {scope} {json.dumps(wanted or {}, sort_keys=True)}"
         if key not in self._made:
+            check_filter(corpus.documents, wanted or {})
             self._made[key] = candidates_of(corpus.documents, corpus.questions, scope, wanted)
         found: Candidates = self._made[key]
         return found
@@ -124,7 +126,9 @@ def build_part(kind: str, node: DictConfig, **handed: Any) -> Any:
     if not (OmegaConf.is_dict(node) and "_target_" in node):
         raise ConfigError(kind, OmegaConf.to_container(node) if OmegaConf.is_config(node) else node, "must be one of the choices that --help lists")
     try:
-        return instantiate(node, _partial_=True)(**handed) if handed else instantiate(node)
+        check_kinds(kind, cast("dict[str, Any]", OmegaConf.to_container(node, resolve=True)))
+        made = instantiate(node, _partial_=bool(handed), _convert_="all")  # plain lists and mappings, whose description ends
+        return made(**handed) if handed else made
     except TypeError as error:  # what `handed` does not fit
         raise ConfigError(kind, node.get("_target_"), f"can't be built: {error}") from error
     except InstantiationException as error:
@@ -187,7 +191,10 @@ def plan_cell(config: DictConfig, choices: Mapping[str, str], workshop: Workshop
 
 def _searched(config: DictConfig) -> tuple[str, dict[str, Any]]:
     """The scope and the filter; as usual where the configuration (one that was stored earlier) does not say."""
-    wanted: Any = OmegaConf.to_container(config.filter, resolve=True) if "filter" in config else {}
+    node = config.get("filter")
+    wanted: Any = OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node or {}
+    if not isinstance(wanted, dict):
+        raise ConfigError("filter", node, "names and values would do: 'filter={status: current}'")
     return str(config.get("scope", "question")), wanted
 
 

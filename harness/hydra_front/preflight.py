@@ -157,9 +157,21 @@ def _check_whole(composed: DictConfig) -> None:
             raise ConfigError(name, "''", "must have a value; chunk-sweep run --help says which")
 
 
+def _blamed(text: str, lines: Sequence[str]) -> str:
+    """The word that an error is about: one whose key ends in the name that it quotes, else the last."""
+    for name in re.findall(r"'([\w@./-]+)'", text):
+        for line in reversed(lines):
+            if line.lstrip("+~").partition("=")[0].endswith(name):
+                return line
+    return lines[-1] if lines else ""
+
+
 def _in_one_line(error: Exception, lines: Sequence[str]) -> HarnessError:
     text = f"{error}\n{error.__cause__ or ''}"
-    last = lines[-1] if lines else ""
+    last = _blamed(text, lines)
+    if found := re.search(r"Could not override '([^']+)'", text):
+        what = "the part chosen here has nothing of that name; a grid over several parts can set only what all of them have"
+        return CommandLineError(f"{last}: {what}" if last else f"{found[1]}: {what}")
     if found := re.search(r"Could not find '([\w/.-]+)'", text):
         group, _, name = found[1].rpartition("/")
         options = re.findall(r"^\s+(\S+)$", text.split("Available options", 1)[-1], flags=re.MULTILINE) if "Available options" in text else []

@@ -68,7 +68,7 @@ class RootConfig:
     short: str = MISSING
     vectors: str = MISSING
     scope: str = MISSING
-    filter: dict[str, Any] = field(default_factory=dict)
+    filter: Any = None
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     outputs: str = MISSING

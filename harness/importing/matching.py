@@ -108,7 +108,8 @@ def _match(shelf: Shelf, it: _Sought, hits: Hits, first: int) -> Found:
     offset = int(it.anchors[rarest])
     places = [_local(shelf, int(place)) for place in hits.places(first + rarest)]
     if shelf.read is as_is:
-        exact = _exact(documents, quote, [(doc, place - int(it.places[offset])) for doc, place in places])
+        # One character may fold to two (ß to ss) and so be hit twice.
+        exact = _exact(documents, quote, dict.fromkeys((doc, place - int(it.places[offset])) for doc, place in places))
         if count > LIMIT and len(exact.spans) < 2:
             exact = _without_letters(documents, quote, scope)
         if exact.spans:

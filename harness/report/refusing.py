@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from harness.report.tables import number
 from harness.summary import Standing, Summary
 
@@ -14,7 +17,7 @@ def refusing(summary: Summary) -> list[str]:
     metrics, label = named.result.metrics, named.result.cell.label
     kept = f"keeps 95% of the questions that {label} completes with 5 chunks"
     refused = f"refuses {number(metrics.get('refused_at_95'), 2)} of the {number(metrics.get('questions_unanswerable'), 0)} unanswerable ones"
-    lines = [f"A floor of {number(metrics.get('floor_at_95'), 3)} under the best score {kept} and {refused}."]
+    lines = [f"Refusing questions whose best score is under {number(metrics.get('floor_at_95'), 3)} {kept} and {refused}."] if _tells(named) else []
     ways = _ways(summary)
     if len(ways) > 1:
         told = ", ".join(f"{name} {number(item.result.metrics.get('floor_area'), 2)}" for name, item in ways.items())
@@ -26,6 +29,15 @@ def _ways(summary: Summary) -> dict[str, Standing]:
     """The best cell of every retriever and embedder whose scores can be judged, in the order of the leaderboard."""
     found: dict[str, Standing] = {}
     for item in summary.standings:
-        if item.result.metrics.get("floor_area") is not None:
+        if item.result.metrics.get("floor_area") is not None and _tells(item):
             found.setdefault(f"{item.result.cell.retriever} on {item.result.cell.embedder}", item)
     return found
+
+
+def _tells(item: Standing) -> bool:
+    """Whether scores can be held against a floor at all: those of reciprocal rank fusion are made of places, the same for every question."""
+    return not _by_rank(item.result.cell.config.get("retriever"))
+
+
+def _by_rank(part: Any) -> bool:
+    return isinstance(part, Mapping) and (part.get("method") == "rrf" or any(_by_rank(held) for held in part.values()))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from harness.errors import ConfigError
 from harness.retrieval.base import Queries, Shelf
-from harness.retrieval.orders import Rows, as_ranking, check_number
+from harness.retrieval.orders import LARGE, Rows, as_ranking, check_number
 from harness.retrieval.pool import chunks_of, group_rows
 from harness.retrieval.words import words
 from harness.types import Candidates, Ints, Probes, Ranking
@@ -44,9 +44,9 @@ class Bm25Retriever:
     stopwords: str | None = None
 
     def __post_init__(self) -> None:
-        check_number("k1", self.k1, 0)
+        check_number("k1", self.k1, 0, LARGE)
         check_number("b", self.b, 0, 1)
-        check_number("delta", self.delta, 0)
+        check_number("delta", self.delta, 0, LARGE)
         if self.method not in _METHODS:
             raise ConfigError("retriever.method", self.method, f"one of {', '.join(_METHODS)} would do")
         if self.stopwords is not None and self.stopwords not in _LISTS:

@@ -23,7 +23,7 @@ class RandomRetriever:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0)
+        check_whole("seed", self.seed, 0, np.inf)
 
     def build(self, shelf: Shelf) -> RandomIndex:
         """An index over `shelf`, of which only the documents of the chunks are used."""

@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 
 from harness.errors import ConfigError, ModelError, PartError
 from harness.hub import folder_digest, model_folder, read_json
+from harness.retrieval.orders import check_whole
 from harness.retrieval.pairs import PairReader, Pairs
 from harness.types import Ints, Vectors
 from harness.workers import batches, best_device, in_order, quiet_loading, usual_budget
@@ -48,16 +49,18 @@ class CrossEncoder:
     trust_remote_code: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.trust_remote_code, bool):  # `no` is text, and would count as true
+            raise ConfigError("retriever.trust_remote_code", self.trust_remote_code, "true or false would do")
         otherwise = "use another retriever: retriever=dense needs no further model"
         self._folder = model_folder(self.model, self.revision, key="retriever.model", otherwise=otherwise)
         modules = read_json(self._folder / "modules.json", [{"path": ""}])
         self._parts = tuple(self._folder / str(module.get("path", "")) for module in modules)
         _check_kind(self.model, self._parts[0])
         limit = _longest(self._parts[0])
-        if self.max_length is not None and not _SHORTEST <= self.max_length <= limit:
-            raise ConfigError("retriever.max_length", self.max_length, f"a whole number from {_SHORTEST} to {limit} would do")
-        if self.batch_tokens is not None and self.batch_tokens < 1:
-            raise ConfigError("retriever.batch_tokens", self.batch_tokens, "a whole number from 1 up would do")
+        if self.max_length is not None:
+            check_whole("max_length", self.max_length, _SHORTEST, limit)
+        if self.batch_tokens is not None:
+            check_whole("batch_tokens", self.batch_tokens, 1)
         self.length = self.max_length or limit
 
     @cached_property

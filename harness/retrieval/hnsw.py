@@ -19,12 +19,14 @@ import numpy as np
 
 from harness.retrieval.base import Queries, Shelf
 from harness.retrieval.dense import DenseRetriever, check_vectors, index_bytes
-from harness.retrieval.orders import Rows, as_ranking, behind, best_first, check_whole
+from harness.retrieval.orders import MOST, Rows, as_ranking, behind, best_first, check_whole
 from harness.retrieval.pool import Catalogue, Pool, group_rows
 from harness.spans import ranges
 from harness.types import Bools, Candidates, Ints, Probes, Ranking, Vectors
 
 RECALL_DEPTH = 10
+_MOST_LINKS = 4096
+"""FAISS reserves room for all links of every vector."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class HnswRetriever:
     exact_below: int = 4096
 
     def __post_init__(self) -> None:
-        for name, least in (("m", 2), ("ef_construction", 1), ("ef_search", 1), ("exact_below", 0)):
-            check_whole(name, getattr(self, name), least)
+        for name, least, most in (("m", 2, _MOST_LINKS), ("ef_construction", 1, MOST), ("ef_search", 1, MOST), ("exact_below", 0, MOST)):
+            check_whole(name, getattr(self, name), least, most)
 
     def build(self, shelf: Shelf) -> HnswIndex:
         """An index over `shelf`, beside the exact one. Raises PartError where its vectors are not one finite row an entry, or a chunk has none."""
@@ -122,11 +124,12 @@ class HnswIndex:
         """Scores and nodes of shape (questions, ef_search), best first; -1 where nothing more was found. `nodes`: all that may be found."""
         import faiss
 
-        parameters = faiss.SearchParametersHNSW(efSearch=self._by.ef_search)  # type: ignore[attr-defined]  # its stubs lack it
+        broad = min(self._by.ef_search, self._graph.ntotal)  # FAISS reserves room for as many; there are no more to keep
+        parameters = faiss.SearchParametersHNSW(efSearch=broad)  # type: ignore[attr-defined]  # its stubs lack it
         chosen = None if nodes is None else faiss.IDSelectorBatch(nodes)
         if chosen is not None:
             parameters.sel = chosen
-        score, node = self._graph.search(asked, min(self._by.ef_search, self._graph.ntotal), params=parameters)
+        score, node = self._graph.search(asked, broad, params=parameters)
         return score, node
 
     def _chunks(self, rows: Ints, pool: Pool, score: Vectors, column: Ints) -> Rows:
@@ -150,7 +153,7 @@ def _build(vectors: Vectors, by: HnswRetriever) -> Any:
     import faiss
 
     graph = faiss.IndexHNSWFlat(vectors.shape[1], by.m, faiss.METRIC_INNER_PRODUCT)
-    graph.hnsw.efConstruction = by.ef_construction
+    graph.hnsw.efConstruction = min(by.ef_construction, max(len(vectors), 1))
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from harness.errors import ConfigError
 from harness.retrieval.around import Around, check_retriever
 from harness.retrieval.base import Index, Queries, Retriever, Shelf
-from harness.retrieval.orders import Rows, as_ranking, best_first, check_number, check_whole, read, scaled
+from harness.retrieval.orders import LARGE, Rows, as_ranking, best_first, check_number, check_whole, read, scaled
 from harness.types import Candidates, Floats, Ints, Probes, Ranking
 
 Method = Literal["rrf", "weighted"]
@@ -21,18 +21,18 @@ class HybridRetriever(Around):
     """Fuses the first `depth` places of `first` and of `second`.
 
     "rrf" (Cormack, Clarke and Büttcher 2009): a chunk's score is the sum of 1 / (rrf_k + place) over the lists that hold it, places counted from 1.
-    "weighted": weight * a + (1 - weight) * b, where a and b are its scores in the two lists, each list made 0 to 1 over its own first `depth` places
-    (the first 1, the last 0; all 0 where all are equal), and 0 in a list that does not hold it. With weight 1 or 0 the other retriever is not asked,
-    and order and scores are those of the one.
+    "weighted": weight * a + (1 - weight) * b (`weight` None: a half), where a and b are its scores in the two lists, each list made 0 to 1 over its
+    own first `depth` places (the first 1, the last 0; all 0 where all are equal), and 0 in a list that does not hold it. With weight 1 or 0 the other
+    retriever is not asked, and order and scores are those of the one.
 
     Chunks that neither list holds within `depth` follow by the better of their two places, ties by chunk. Statistics are NaN. Raises ConfigError for
-    values that mean nothing.
+    values that mean nothing, a weight that "rrf" would not look at among them.
     """
 
     second: Retriever
     method: Method = "rrf"
     rrf_k: float = 60.0
-    weight: float = 0.5
+    weight: float | None = None
     depth: int = 100
 
     def __post_init__(self) -> None:
@@ -40,13 +40,21 @@ class HybridRetriever(Around):
         check_retriever("retriever.second", self.second)
         if self.method not in ("rrf", "weighted"):
             raise ConfigError("retriever.method", self.method, "rrf or weighted would do")
-        check_number("rrf_k", self.rrf_k, 0)
-        check_number("weight", self.weight, 0, 1)
+        check_number("rrf_k", self.rrf_k, 0, LARGE)
+        if self.weight is not None:
+            check_number("weight", self.weight, 0, 1)
+            if self.method == "rrf":
+                raise ConfigError("retriever.weight", self.weight, "counts with retriever.method=weighted only; rrf weighs both alike")
         check_whole("depth", self.depth, 1)
+
+    @property
+    def share(self) -> float:
+        """What the first has to say of all, in a weighted fusion."""
+        return 0.5 if self.weight is None else float(self.weight)
 
     def build(self, shelf: Shelf) -> HybridIndex:
         """The indexes of those that have a say."""
-        weights = (1.0, 1.0) if self.method == "rrf" else (float(self.weight), 1.0 - self.weight)
+        weights = (1.0, 1.0) if self.method == "rrf" else (self.share, 1.0 - self.share)
         parts = [(shelf.index(part), weight) for part, weight in zip((self.first, self.second), weights, strict=True) if weight > 0]
         return HybridIndex(tuple(index for index, _ in parts), tuple(weight for _, weight in parts), self, len(shelf.doc))
 

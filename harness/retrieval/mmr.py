@@ -12,7 +12,7 @@ from harness.retrieval.orders import Rows, as_ranking, behind, check_number, che
 from harness.types import Candidates, Floats, Ints, Probes, Ranking, Vectors
 
 _BLOCK_BYTES = 2**26
-"""Vectors gathered at once."""
+"""Vectors, or cosines between them, gathered at once."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class MmrIndex:
         return self.first.nbytes
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
-        """The first `depth` places. Costs, beside the inner search, questions x inner depth^2 x dim, in blocks of about 64 MB of vectors."""
+        """The first `depth` places. Costs, beside the inner search, questions x inner depth^2 x dim, in blocks of about 64 MB of vectors and of
+        cosines (of one question, where those are more)."""
         rows, found = read(self.first, queries, candidates, max(depth, self.depth))
         head, tail = rows.where(rows.place < self.depth), rows.where(rows.place >= self.depth)
         return as_ranking(behind(self._diverse(head), tail), found, depth, probes)
@@ -75,7 +76,7 @@ class MmrIndex:
         width = int(counts.max(initial=0))
         order, value = np.zeros(len(head.question), dtype=np.int64), np.zeros(len(head.question))
         relevance = scaled(head)
-        step = max(_BLOCK_BYTES // max(4 * width * self.vectors.shape[1], 1), 1)
+        step = max(_BLOCK_BYTES // max(4 * width * max(width, self.vectors.shape[1]), 1), 1)
         for start in range(0, len(question), step):
             block = slice(start, start + step)
             self._pick(head, relevance, begin[block], counts[block], order, value)

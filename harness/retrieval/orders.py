@@ -6,6 +6,7 @@ shallower one, so whoever reorders does so with a fixed number of places and put
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -87,15 +88,29 @@ def as_ranking(rows: Rows, candidates: Ints, depth: int, probes: Probes) -> Rank
     )
 
 
-def check_whole(key: str, value: object, least: int) -> None:
-    """Raises ConfigError where `value` is no whole number from `least` up."""
+MOST = 2**31 - 1
+"""More places than any ranking has; what libraries count with goes no further."""
+LARGE = 1e6
+"""A factor beyond which formulas of scores round all differences away, or overflow."""
+
+
+def check_whole(key: str, value: object, least: int, most: float = MOST) -> None:
+    """Raises ConfigError where `value` is no whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(f"retriever.{key}", value, f"a whole number from {least} up would do")
+    if value > most:
+        raise ConfigError(f"retriever.{key}", value, f"a whole number from {least} to {most} would do")
+
+
+def check_text(key: str, value: object) -> None:
+    """Raises ConfigError where `value` is no text, or an empty one."""
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"retriever.{key}", value, "must be a name")
 
 
 def check_number(key: str, value: object, low: float, high: float = np.inf, *, above: bool = False) -> None:
     """Raises ConfigError where `value` is no finite number from `low` (with `above`: greater than that) to `high`."""
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high and np.isfinite(value)
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= min(high, sys.float_info.max)
     if not fits or (above and value == low):
-        end = f"to {high:g} " if np.isfinite(high) else "" if above else "up "
+        end = f"to {high:,.12g} " if np.isfinite(high) else "" if above else "up "
         raise ConfigError(f"retriever.{key}", value, f"a number {'above' if above else 'from'} {low:g} {end}would do")

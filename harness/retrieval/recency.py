@@ -12,7 +12,7 @@ import numpy as np
 from harness.errors import ConfigError, DataError
 from harness.retrieval.around import Around
 from harness.retrieval.base import Index, Queries, Shelf
-from harness.retrieval.orders import as_ranking, behind, best_first, check_number, check_whole, read, scaled
+from harness.retrieval.orders import as_ranking, behind, best_first, check_number, check_text, check_whole, read, scaled
 from harness.types import Candidates, Document, Floats, Probes, Ranking
 
 _UNDERSTOOD = "a date (2026-03-01), a date with a time (2026-03-01T09:30:00+01:00), a month (2026-03) or a year (2026) would do"
@@ -43,6 +43,7 @@ class RecencyRetriever(Around):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_text("field", self.field)
         check_number("half_life_days", self.half_life_days, 0, above=True)
         check_number("weight", self.weight, 0, 1)
         check_whole("depth", self.depth, 1)
@@ -92,7 +93,8 @@ def freshness(documents: Sequence[Document], field: str, half_life_days: float, 
     if not dated.any():
         raise ConfigError("retriever.field", field, f"no document has a date there; {_fields_of(documents)}")
     now = float(dates[dated].max()) if today is None else (moment(today) or 0.0)
-    fresh: Floats = 0.5 ** (np.maximum(now - dates, 0.0) / (half_life_days * _DAY))
+    with np.errstate(over="ignore"):  # so many half lives that nothing is left
+        fresh: Floats = 0.5 ** (np.maximum(now - dates, 0.0) / (half_life_days * _DAY))
     return np.where(dated, fresh, np.median(fresh[dated]))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from harness.errors import ConfigError, DataError
 from harness.retrieval.around import Around
 from harness.retrieval.base import Index, Queries, Shelf
-from harness.retrieval.orders import Rows, as_ranking, behind, check_whole, read
+from harness.retrieval.orders import Rows, as_ranking, behind, check_text, check_whole, read
 from harness.types import Candidates, Document, Ints, Probes, Ranking
 
 Links = tuple[tuple[int, ...], ...]
@@ -38,6 +38,7 @@ class RelatedRetriever(Around):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_text("field", self.field)
         check_whole("from_top", self.from_top, 1)
         check_whole("each", self.each, 1)
         if not isinstance(self.backward, bool):

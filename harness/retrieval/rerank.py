@@ -16,7 +16,7 @@ from harness.provenance import describe
 from harness.retrieval.around import Around
 from harness.retrieval.base import Index, OpenStore, Queries, Reports, Shelf, Store
 from harness.retrieval.cross_encoder import CrossEncoder
-from harness.retrieval.orders import as_ranking, behind, best_first, check_whole, read
+from harness.retrieval.orders import as_ranking, behind, best_first, check_text, check_whole, read
 from harness.retrieval.pairs import Pairs
 from harness.types import Bools, Candidates, Floats, Ints, Probes, Ranking, Vectors
 
@@ -45,6 +45,7 @@ class RerankRetriever(Around):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_text("model", self.model)
         check_whole("depth", self.depth, 1)
         made = CrossEncoder(self.model, self.revision, self.max_length, self.batch_tokens, self.device, self.trust_remote_code)
         object.__setattr__(self, "encoder", made)  # now, so that a model that can't be had is told before any work

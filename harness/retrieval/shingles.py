@@ -97,7 +97,7 @@ def _shingles(texts: Sequence[str], width: int) -> tuple[Ints, _Hashes]:
     count = np.bincount(text, minlength=len(texts))
     left = np.repeat(np.cumsum(count), count) - np.arange(len(text))  # words from here to the end of the text
     total = word.copy()
-    for step in range(1, width):
+    for step in range(1, min(width, int(left.max(initial=0)))):  # no text reaches further
         reach = np.flatnonzero(left > step)
         total[reach] = total[reach] * _ODD + word[reach + step]
     begins = (left >= width) | (left == count[text])

@@ -44,6 +44,10 @@ def blocks_of(size: int) -> Iterator[None]:
         scanning._BLOCK = usual
 
 
+def test_a_letter_that_folds_to_two_is_one_place() -> None:
+    assert locate([Document("0", ";ßß")], [Needle(";ß")])[0].span == Span(0, 0, 2)
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=3), st.data(), st.booleans())
 def test_any_span_is_found_or_told_ambiguous(contents: list[str], data: st.DataObject, scoped: bool) -> None:

@@ -123,7 +123,7 @@ def test_stop_words_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"k1": -1}, r"retriever\.k1=-1: a number from 0 up"),
+        ({"k1": -1}, r"retriever\.k1=-1: a number from 0 to 1,000,000"),
         ({"k1": float("nan")}, r"retriever\.k1=nan"),
         ({"b": 1.5}, r"retriever\.b=1\.5: a number from 0 to 1 would do"),
         ({"b": "high"}, r"retriever\.b=high"),

@@ -47,7 +47,7 @@ def test_fusion_is_its_formula(method: Any, weight: float, depth: int) -> None:
     random = np.random.default_rng(depth)
     shelf, candidates = shelf_of([""] * 60), some(random, 15, 60)
     first, second = written(random, 15, 60), written(random, 15, 60, levels=9)
-    made = HybridRetriever(first, second, method, rrf_k=7, weight=weight, depth=depth)
+    made = HybridRetriever(first, second, method, rrf_k=7, weight=weight if method == "weighted" else None, depth=depth)
     found, astray = ranked(made, shelf, numbered(15), candidates), 0
     for question in range(15):
         pool = pool_of(shelf, candidates, question)
@@ -85,8 +85,9 @@ def test_all_the_weight_on_one_is_that_one() -> None:
         ({"weight": 1.2}, r"retriever\.weight=1\.2: a number from 0 to 1 would do"),
         ({"weight": math.nan}, r"retriever\.weight=nan"),
         ({"weight": True}, r"retriever\.weight=true"),
+        ({"weight": 0.3}, r"retriever\.weight=0\.3: counts with retriever\.method=weighted only"),
         ({"method": "sum"}, r"retriever\.method=sum: rrf or weighted"),
-        ({"rrf_k": -1}, r"retriever\.rrf_k=-1: a number from 0 up would do"),
+        ({"rrf_k": -1}, r"retriever\.rrf_k=-1: a number from 0 to 1,000,000 would do"),
         ({"depth": 0}, r"retriever\.depth=0: a whole number from 1 up would do"),
         ({"depth": 2.5}, r"retriever\.depth=2\.5"),
         ({"first": "hnsw"}, r"retriever\.first=hnsw: must be a retriever; retriever@retriever\.first=hnsw would do"),
@@ -101,7 +102,7 @@ def test_values_that_mean_nothing_are_refused(settings: dict[str, Any], problem:
 
 @pytest.mark.parametrize("around", [MmrRetriever, CollapseRetriever, RecencyRetriever, RelatedRetriever])
 def test_whoever_holds_one_that_remembers_passes_it_on(around: Any) -> None:
-    made: Retriever = HybridRetriever(around(around(Written(()))), Written(()), weight=0.25)
+    made: Retriever = HybridRetriever(around(around(Written(()))), Written(()), "weighted", weight=0.25)
     assert isinstance(made, Remembers)
     told: Any = made.remembering(lambda identity, width: pytest.fail("nothing is stored yet"))
     assert told.first.first.first.remembers

@@ -41,6 +41,7 @@ def size_discrimination(curves: Sequence[Curves], title: str) -> Figure:
     """
     if not curves:
         return nothing("No curve over size: no strategy was measured at two sizes or more.")
+    every, curves = curves, _drawn(curves)
     height = max(4.4, 1.9 + 0.22 * len(curves))
     figure = canvas(height, 12)
     axes: Sequence[Axes] = figure.subplots(1, 3)
@@ -58,9 +59,22 @@ def size_discrimination(curves: Sequence[Curves], title: str) -> Figure:
     names = zip(_names(curves), looks, strict=True)
     told = [(ends[place].size * _shift(place, curves), ends[place].value, name, look["color"]) for place, (name, look) in enumerate(names)]
     label_right(axes[named], told, 0.19 / (height * 0.62))
-    note = "Bars: 95% intervals. Colour and marker: the strategy; line: the overlap. Discrimination: on the questions that every size can answer."
+    left_out = f" Not drawn: {len(every) - len(curves)} curves that reach less." if len(curves) < len(every) else ""
+    note = (
+        "Bars: 95% intervals. Colour and marker: the strategy, with what else was swept; line: the overlap. "
+        f"Discrimination: on the questions that every size can answer; for dense scores alone.{left_out}"
+    )
     headline(figure, f"{title}{_says(curves)}", note)
     return figure
+
+
+def _drawn(curves: Sequence[Curves]) -> Sequence[Curves]:
+    """The curves of as many strategies as there are colours: those that reach most within 2,048 tokens."""
+    reached = {curve.strategy: max((point.value for point in _finite(curve, "complete")), default=0.0) for curve in curves}
+    if len(reached) <= len(COLOURS):
+        return curves
+    best = sorted(reached, key=lambda name: -reached[name])[: len(COLOURS)]
+    return [curve for curve in curves if curve.strategy in best]
 
 
 def _shift(place: int, curves: Sequence[Curves]) -> float:
