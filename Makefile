@@ -30,7 +30,7 @@ sweep: $(VENV)/.ready
 	@$(BIN)/chunk-sweep run experiment=quickstart
 
 test: $(VENV)/.ready-test
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.ready-test
 	@$(BIN)/python -m pytest -m slow

@@ -96,10 +96,10 @@ LARGE = 1e6
 
 def check_whole(key: str, value: object, least: int, most: float = MOST) -> None:
     """Raises ConfigError where `value` is no whole number from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(f"retriever.{key}", value, f"a whole number from {least} up would do")
-    if value > most:
-        raise ConfigError(f"retriever.{key}", value, f"a whole number from {least} to {most} would do")
+    whole = value if isinstance(value, int) and not isinstance(value, bool) else None
+    if whole is None or not least <= whole <= most:
+        end = f"to {most}" if most < MOST or (whole is not None and whole > most) else "up"
+        raise ConfigError(f"retriever.{key}", value, f"a whole number from {least} {end} would do")
 
 
 def check_text(key: str, value: object) -> None:
