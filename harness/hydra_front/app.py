@@ -164,11 +164,12 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
 _NAMED_AXES = {"strategy", "retriever", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
 
 
-_SETTINGS = ("embedder.", "retriever.", "retriever@")
+_SETTINGS = ("embedder.model", "embedder.dim", "embedder.storage", "retriever.", "retriever@")
+"""Beginnings of settings that make another cell of the same name."""
 
 
 def _extras(overrides: Sequence[list[str]]) -> list[str]:
-    """What else a cell's label tells: whatever differs between the jobs of a grid, and every setting of embedder and retriever that was typed."""
+    """What else a cell's label tells: whatever differs between the jobs of a grid, and what was typed of _SETTINGS."""
     split = [dict(word.lstrip("+").split("=", 1) for word in words if "=" in word) for words in overrides]
     keys = {key for words in split for key in words}
     told = [

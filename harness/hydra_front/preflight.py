@@ -170,8 +170,9 @@ def _in_one_line(error: Exception, lines: Sequence[str]) -> HarnessError:
     text = f"{error}\n{error.__cause__ or ''}"
     last = _blamed(text, lines)
     if found := re.search(r"Could not override '([^']+)'", text):
-        what = "the part chosen here has nothing of that name; a grid over several parts can set only what all of them have"
-        return CommandLineError(f"{last}: {what}" if last else f"{found[1]}: {what}")
+        what = f"there is no key {found[1]!r}; chunk-sweep run --help lists the keys"
+        shared = " (a grid over several parts can set only what all of them have)" if re.match(r"\w+[.@]", found[1]) else ""
+        return CommandLineError(f"{last}: {what}{shared}" if last else f"{what}{shared}")
     if found := re.search(r"Could not find '([\w/.-]+)'", text):
         group, _, name = found[1].rpartition("/")
         options = re.findall(r"^\s+(\S+)$", text.split("Available options", 1)[-1], flags=re.MULTILINE) if "Available options" in text else []

@@ -18,7 +18,8 @@ from front_cases import ROOT, call, write_corpus
 from harness.embedding import http_endpoint as endpoint_module
 
 ALONE = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background has it ignored
 from pathlib import Path
 from harness.embedding import with_cache
 from harness.embedding.http_embedder import HttpEmbedder

@@ -11,6 +11,9 @@ from scipy.optimize import isotonic_regression
 
 from harness.report.figures.style import FAINT, INK, SMALL
 
+_LONGEST = 84
+"""Characters of a line of a label."""
+
 
 def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> list[float]:
     """The places (rising or not), moved as little as needed to stand `gap` apart between `low` and `high`; closer together where there is no room."""
@@ -26,6 +29,11 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
     return [float(place) for place in out]
 
 
+def clipped(text: str) -> str:
+    """Each line with its middle left out where it is so long that no room would be left for the panel."""
+    return "\n".join(line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 + 3 :]}" for line in text.split("\n"))
+
+
 def label_right(panel: Axes, ends: Sequence[tuple[float, float, str, str]], gap: float) -> None:
     """Words in the right margin for points (x, y in data, text, colour of the leading line), `gap` (a share of the panel's height) apart at least."""
     panel.get_ylim(), panel.get_xlim()  # settles the limits that the transformation depends on
@@ -33,12 +41,12 @@ def label_right(panel: Axes, ends: Sequence[tuple[float, float, str, str]], gap:
     heights = [float(to_panel.transform((x, y))[1]) for x, y, _, _ in ends]
     for (x, y, text, colour), height in zip(ends, spread(heights, gap), strict=True):
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.9, "linestyle": ":", "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
-        panel.annotate(text, (x, y), xytext=(1.06, height), textcoords="axes fraction", va="center", fontsize=SMALL, arrowprops=leader)
+        panel.annotate(clipped(text), (x, y), xytext=(1.06, height), textcoords="axes fraction", va="center", fontsize=SMALL, arrowprops=leader)
 
 
 def rows(panel: Axes, labels: Sequence[str], marks: Sequence[str] = ()) -> None:
     """One row a label from the top down at y = 0, 1, …, with its mark (such as "1" or "=") between label and panel."""
-    panel.set_yticks(range(len(labels)), labels)
+    panel.set_yticks(range(len(labels)), [clipped(label) for label in labels])
     for row, sign in enumerate(marks):
         panel.text(-0.014, row, sign, transform=panel.get_yaxis_transform(), ha="right", va="center", fontsize=SMALL)
     panel.set_ylim(len(labels) - 0.4, -0.6)
