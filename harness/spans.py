@@ -95,9 +95,9 @@ def union(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     """The union of the spans of each group, as disjoint, not touching spans: (group, start, end), ordered by group, then start."""
     if not len(group):
         return group, start, end
-    order = np.lexsort((start, group))
-    group, start, end = group[order], start[order], end[order]
     stride = int(end.max()) + 1
+    order = np.argsort(group * stride + start, kind="stable")  # one key sorts twice as fast as two
+    group, start, end = group[order], start[order], end[order]
     reached = np.maximum.accumulate(group * stride + end)
     opens = np.ones(len(group), dtype=bool)
     opens[1:] = (group * stride + start)[1:] > reached[:-1]

@@ -20,7 +20,7 @@ REPORT = "report.html"
 
 
 def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course, *, report: bool, told: Path) -> None:
-    """Write them under `folder`, which a person types as `told`; `report` says whether with the page. Raises StoreError where that can't be done."""
+    """Write them under `folder`, which a person types as `told`; `report`: with page and figure. Raises StoreError where that can't be done."""
     if summary.standings:
         write_text(folder / "leaderboard.csv", full_leaderboard(summary).to_csv(index=False, lineterminator="\n"))
         if report:
@@ -28,7 +28,7 @@ def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Co
     write_text(folder / "verdict.md", f"# {info.corpus.name}: {info.name}\n\n    {info.command}\n\n{note(summary, run)}\n")
     if summary.cheapest is not None:
         write_text(folder / "winner.yaml", winner_yaml(summary.cheapest.result.cell, told))
-    if summary.curves:
+    if summary.curves and report:
         save(size_discrimination(summary.curves, f"{info.corpus.name}: what size does"), folder, "size_discrimination", ("png", "svg"))
 
 
