@@ -104,5 +104,7 @@ def _point(result: CellResult, metric: str, among: Bools | None, resampler: Resa
     n = int((~np.isnan(values)).sum())
     if not n:
         return Point(size, np.nan, np.nan, np.nan, 0)
-    low, high = interval(values, resampler)
+    low, high = (result.metrics.get(f"{metric}_{side}") if among is None else None for side in ("low", "high"))
+    if low is None or high is None:  # a cell that keeps an interval of its own has it of the same draws of the same questions
+        low, high = interval(values, resampler)
     return Point(size, float(np.nanmean(values)), low, high, n)

@@ -96,7 +96,7 @@ def union(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     if not len(group):
         return group, start, end
     stride = int(end.max()) + 1
-    order = np.argsort(group * stride + start, kind="stable")  # one key sorts twice as fast as two
+    order = np.argsort(group * stride + start)  # one key sorts twice as fast as two; among equal ones any order will do
     group, start, end = group[order], start[order], end[order]
     reached = np.maximum.accumulate(group * stride + end)
     opens = np.ones(len(group), dtype=bool)
