@@ -28,7 +28,7 @@ from harness.hydra_front import schema
 from harness.hydra_front.build import Workshop, plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.session import Session
-from harness.runner import Planned
+from harness.planned import Planned
 from harness.sweep import Select
 from harness.tracking.mlflow_tracker import MlflowTracker
 from harness.units import measure_all

@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.course import Failure, Outcome
+from harness.course import Failure, Impossible, Outcome
 from harness.evaluation import Scoring
 from harness.experiment import Experiment
-from harness.types import Cell, CellResult
+from harness.types import Cell, CellResult, Corpus
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,15 @@ class Executor(Protocol):
         """Run `groups` of cells, each of which shares its chunks and vectors. Gives one outcome a cell, in any order, and calls `begun` with a cell
         that is on its way where it knows. Closing the generator early ends the work."""
         ...
+
+
+def by_corpus(plans: Sequence[Planned | Impossible]) -> list[tuple[Corpus, list[Planned]]]:
+    """The cells that can run, corpus by corpus."""
+    groups: dict[int, tuple[Corpus, list[Planned]]] = {}
+    for plan in plans:
+        if isinstance(plan, Planned):
+            groups.setdefault(id(plan.experiment.corpus), (plan.experiment.corpus, []))[1].append(plan)
+    return list(groups.values())
 
 
 def distinct_cells(plans: Sequence[Planned]) -> tuple[list[Planned], list[tuple[Cell, str]]]:

@@ -25,7 +25,6 @@ from harness.tracking.rankings import read_retrieved, write_retrieved
 from harness.types import Cell, CellResult, Corpus
 from harness.visible import visible
 
-__all__ = ["Executor", "Listener", "Planned", "Runner", "corpus_facts"]
 _LATE = (0.2, 0.8, 2.0, 5.0, 10.0, 15.0)
 """Seconds to wait between looks; NFS keeps an absent name in mind for up to 30."""
 

@@ -21,9 +21,9 @@ from harness.evaluation import Scoring
 from harness.experiment import Experiment
 from harness.filters import candidates_of
 from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
+from harness.planned import Planned
 from harness.retrieval.base import Index, Retriever, Shelf
 from harness.retrieval.dense import DenseRetriever
-from harness.runner import Planned
 from harness.types import Cell, Corpus, Embedded
 from harness.units import WordUnit
 from harness.units.base import Unit

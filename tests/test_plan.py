@@ -29,7 +29,7 @@ from harness.glance import glance
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.planning import Ahead, in_full, in_short
 from harness.loads import Forecaster
-from harness.runner import Planned
+from harness.planned import Planned
 from harness.types import Corpus
 
 

@@ -18,8 +18,9 @@ from harness.chunking.fixed import FixedChunker
 from harness.course import Course, Failure, Impossible
 from harness.errors import PartError, StoreError
 from harness.experiment import Experiment
+from harness.planned import Planned
 from harness.retrieval.controls import RandomRetriever
-from harness.runner import Planned, Runner
+from harness.runner import Runner
 from harness.tracking.base import SweepInfo, Tracker
 from harness.tracking.files import read_cell, whole_folder, write_text
 from harness.tracking.rankings import read_retrieved

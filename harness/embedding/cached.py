@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.embedding.base import Described, InFront, Kind, Outlook, Progress
-from harness.embedding.reading import Encoder, NoStore, Peeks, Store, embed_with, foreseen
+from harness.embedding.reading import Encoder, Peeks, embed_with, foreseen
+from harness.stores import NoStore, Store
 from harness.types import Bools, Embedded, Vectors
 
 _ENTRY_BYTES = 150

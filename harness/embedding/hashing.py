@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.embedding.base import Kind, Progress
-from harness.embedding.reading import Inputs, NoStore, TokenIds, distinct, embed_with
+from harness.embedding.reading import Inputs, TokenIds, distinct, embed_with
 from harness.embedding.tokens import UNLIMITED
 from harness.errors import ConfigError
+from harness.stores import NoStore
 from harness.types import Embedded, Ints, Vectors
 from harness.units.base import Unit
 from harness.units.words import WordUnit

@@ -22,8 +22,9 @@ from harness.embedding.http_pace import Pace
 from harness.embedding.http_secrets import address, check_variable
 from harness.embedding.http_text import Sent, TextReader, counter
 from harness.embedding.http_work import Worker, batches
-from harness.embedding.reading import Inputs, NoStore, embed_with
+from harness.embedding.reading import Inputs, embed_with
 from harness.errors import ConfigError, PartError
+from harness.stores import NoStore
 from harness.types import Embedded, Ints, Vectors
 from harness.units.base import Unit
 

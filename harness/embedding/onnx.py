@@ -18,13 +18,14 @@ from tokenizers import Tokenizer
 
 from harness.embedding.base import Kind, Progress
 from harness.embedding.engine import unit_rows
-from harness.embedding.reading import Inputs, NoStore, TokenIds, embed_with
+from harness.embedding.reading import Inputs, TokenIds, embed_with
 from harness.embedding.tokens import TokenReader
 from harness.embedding.weights import origin_of, packaged
 from harness.errors import ConfigError, ModelError
 from harness.hub import file_digest
+from harness.stores import NoStore
 from harness.types import Embedded, Ints, Vectors
-from harness.units.tokenizer import TokenizerUnit
+from harness.units.tokenizer import TokenizerUnit, bare
 from harness.workers import batches, in_order, usual_budget
 
 _FORMAT = 1
@@ -107,10 +108,7 @@ class OnnxEmbedder:
             tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
         except Exception as error:  # the tokenizers library raises Exception itself
             raise ModelError(f"{self._tokenizer_file}: this tokenizer can't be used ({error})") from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        tokenizer.encode_special_tokens = True
-        return TokenReader(tokenizer, {"query": self.query_prompt, "passage": self.passage_prompt}, self.max_length, special=True)
+        return TokenReader(bare(tokenizer), {"query": self.query_prompt, "passage": self.passage_prompt}, self.max_length, special=True)
 
     @cached_property
     def _session(self) -> Any:

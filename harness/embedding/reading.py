@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from harness.embedding.base import Described, Kind, Outlook, Progress
 from harness.errors import PartError
+from harness.stores import Store
 from harness.types import Bools, Embedded, Ints, Vectors
 
 TokenIds = npt.NDArray[np.int32]
@@ -82,18 +83,6 @@ class Encoder(Described, Protocol):
         ...
 
 
-class Store(Protocol):
-    """Vectors kept by key."""
-
-    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
-        """Fill the rows of `out` whose key is held; which ones."""
-        ...
-
-    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
-        """Keep one row of `vectors` under each key. Never raises for a store that can't be written."""
-        ...
-
-
 @runtime_checkable
 class Peeks(Protocol):
     """A store that can be asked what it holds, without reading it."""
@@ -101,17 +90,6 @@ class Peeks(Protocol):
     def holds(self, keys: Sequence[bytes]) -> Bools:
         """Which keys are held."""
         ...
-
-
-class NoStore:
-    """Holds nothing."""
-
-    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
-        """None of them."""
-        return np.zeros(len(keys), dtype=bool)
-
-    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
-        """Forgets them."""
 
 
 def foreseen(inputs: Inputs, held: Bools, store: str | None) -> Outlook:

@@ -14,10 +14,11 @@ from functools import cached_property
 
 from harness.embedding.base import Kind, Progress
 from harness.embedding.engine import PROBE, Engine
-from harness.embedding.reading import Inputs, NoStore, embed_with
+from harness.embedding.reading import Inputs, embed_with
 from harness.embedding.tokens import TokenReader, load_tokenizer
 from harness.embedding.weights import check_weights, files_digest, model_folder, origin_of, package_folder, read_files
 from harness.errors import ConfigError, ModelError
+from harness.stores import NoStore
 from harness.types import Embedded, Ints, Vectors
 from harness.units.tokenizer import TokenizerUnit
 

@@ -19,16 +19,17 @@ from tokenizers import Tokenizer
 from harness.embedding.base import Kind, LateEmbedded, Outlook, Progress
 from harness.embedding.likeness import Likeness
 from harness.embedding.pooling import tokens_under
-from harness.embedding.reading import Inputs, NoStore, embed_with, foreseen
+from harness.embedding.reading import Inputs, embed_with, foreseen
 from harness.embedding.spans import Spent, foreseen_spans, numbers_by_text
 from harness.embedding.static_table import TokenTable, load_table, table_folder
 from harness.embedding.tokens import UNLIMITED, DocumentTokens, TokenReader
 from harness.embedding.weights import model_folder, origin_of
 from harness.errors import ConfigError, ImpossibleCell, ModelError
 from harness.hub import file_digest
+from harness.stores import NoStore
 from harness.types import Bools, ChunkSet, Document, Embedded, Ints, Vectors
 from harness.units.base import Unit
-from harness.units.tokenizer import TokenizerUnit
+from harness.units.tokenizer import TokenizerUnit, bare
 
 _FORMAT = 1
 """Raise it when the same files come to mean other vectors."""
@@ -104,10 +105,7 @@ class StaticEmbedder:
             tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
         except Exception as error:  # the tokenizers library raises Exception itself
             raise ModelError(f"{self._folder}: its tokenizer can't be used ({error})") from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        tokenizer.encode_special_tokens = True
-        return tokenizer
+        return bare(tokenizer)
 
     @cached_property
     def _reader(self) -> TokenReader:

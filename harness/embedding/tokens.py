@@ -18,6 +18,7 @@ from harness.embedding.reading import Inputs, TokenIds, distinct
 from harness.embedding.weights import ModelFiles
 from harness.errors import ConfigError, ModelError
 from harness.units.codepoints import well_formed
+from harness.units.tokenizer import bare
 
 UNLIMITED = 2**31 - 1
 _TEXTS_AT_ONCE = 1024
@@ -31,9 +32,7 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else _converted(files)
     except Exception as error:  # the tokenizers library raises Exception itself
         raise ModelError(f"{files.reader}: its tokenizer can't be used ({error})") from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
+    tokenizer = bare(tokenizer)
     if files.lower_case:
         before = [normalizers.Lowercase()]
         tokenizer.normalizer = normalizers.Sequence(before + ([tokenizer.normalizer] if tokenizer.normalizer else []))

@@ -28,8 +28,8 @@ from harness.hydra_front.launching import Place, executor_for
 from harness.hydra_front.measuring import Measured, Searching, Shared, TellingConsole, in_a_line
 from harness.hydra_front.planning import Ahead, look_ahead
 from harness.hydra_front.session import Session
+from harness.planned import Planned
 from harness.redaction import redacted
-from harness.runner import Planned
 from harness.summary import Baseline
 from harness.sweep import Select, check_metric
 from harness.types import SURROUNDINGS

@@ -26,8 +26,8 @@ from harness.filters import candidates_of, check_filter
 from harness.hydra_front.keys import cell_key_of, ranking_key_of, shelf_key_of
 from harness.hydra_front.kinds import check_kinds
 from harness.metrics.labels import Copies
+from harness.planned import Planned
 from harness.retrieval.base import Remembers, Retriever
-from harness.runner import Planned
 from harness.types import SURROUNDINGS, Candidates, Cell, Corpus
 from harness.units import unit_by_name
 from harness.units.base import Unit

@@ -11,7 +11,7 @@ from harness.hydra_front.price_tag import price_tags
 from harness.importing.checking.findings import degenerate
 from harness.importing.checking.lengths import fits
 from harness.importing.checking.tongues import foreign
-from harness.runner import Planned
+from harness.planned import Planned
 from harness.types import Corpus
 from harness.units.base import Unit
 

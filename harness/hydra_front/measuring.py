@@ -18,8 +18,9 @@ from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.launching import Launching
 from harness.hydra_front.search import Found
 from harness.hydra_front.session import STOPPED
+from harness.planned import Planned, by_corpus
 from harness.redaction import redacted
-from harness.runner import Planned, Runner
+from harness.runner import Runner
 from harness.tracking.base import SweepInfo
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, CellResult
@@ -66,7 +67,7 @@ class Measured:
         """Run `plans`; `metric` and `cost` of each."""
         values: dict[str, tuple[float, float] | None] = {}
         stopped = False
-        for group in _by_corpus(plans):
+        for _, group in by_corpus(plans):
             run = self._run(group, console)
             values.update({result.key: _objectives(result, metric, cost) for result in run.results})
             stopped = stopped or run.stopped
@@ -165,14 +166,6 @@ def in_a_line() -> Iterator[None]:
             raise
         sys.stderr.write(visible(redacted(f"chunk-sweep run: {unforeseen(error)}\n")))
         raise SystemExit(1) from None
-
-
-def _by_corpus(plans: Sequence[Planned | Impossible]) -> list[list[Planned]]:
-    groups: dict[int, list[Planned]] = {}
-    for plan in plans:
-        if isinstance(plan, Planned):
-            groups.setdefault(id(plan.experiment.corpus), []).append(plan)
-    return list(groups.values())
 
 
 def _objectives(result: CellResult, metric: str, cost: str) -> tuple[float, float] | None:

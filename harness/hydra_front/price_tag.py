@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.embedding.base import priced
-from harness.runner import Planned
+from harness.planned import Planned
 from harness.types import Corpus
 from harness.units import measure_all
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from omegaconf import DictConfig, OmegaConf
 
 from harness.embedding.http_secrets import address, check_variable
 from harness.errors import ConfigError
+from harness.hydra_front.leaves import leaves
 from harness.redaction import redacted
 
 
@@ -24,19 +22,7 @@ def check_secrets(config: DictConfig) -> None:
             check_variable(values["key_env"])
         if "base_url" in values:
             address(str(values["base_url"]))
-    for key, text in _texts(OmegaConf.to_container(config, resolve=False), ""):
-        if not key.startswith("hydra.") and redacted(text) != text:
+    for key, text in leaves(OmegaConf.to_container(config, resolve=False)):
+        if isinstance(text, str) and not key.startswith("hydra.") and redacted(text) != text:
             hint = "must not hold a password or a token: it is kept with results. Put it into an environment variable and name that here"
             raise ConfigError(key, "…", f"{hint}: '{key}=\"${{oc.env:MY_VARIABLE}}\"'")
-
-
-def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Every text in `value` as it is written, with the key that it stands under."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _texts(item, f"{key}.{name}" if key else str(name))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, key)
-    elif isinstance(value, str):
-        yield key, value

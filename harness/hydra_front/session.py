@@ -15,9 +15,10 @@ from harness.hydra_front.console import SweepConsole, print_summary
 from harness.hydra_front.keeping import REPORT, keep
 from harness.hydra_front.log_file import log, log_file
 from harness.hydra_front.stopping import Stopping
+from harness.planned import Executor, Planned, by_corpus
 from harness.redaction import redacted
 from harness.report.verdict import note, sections
-from harness.runner import Executor, Planned, Runner, corpus_facts
+from harness.runner import Runner, corpus_facts
 from harness.sweep import Select, Summary, summarise
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import SCHEMA_VERSION, folder_for, sealed, write_json
@@ -53,7 +54,7 @@ class Session:
         status = 0
         impossible = [plan for plan in plans if isinstance(plan, Impossible)]
         with Stopping(self.console.warn, here=self.executor is None) as stopping:
-            for corpus, group in _by_corpus(plans):
+            for corpus, group in by_corpus(plans):
                 if stopping.asked():
                     status = STOPPED
                 if status == STOPPED:
@@ -187,14 +188,6 @@ def _record_in(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) and found.get("schema_version") == SCHEMA_VERSION else {}
-
-
-def _by_corpus(plans: Sequence[Planned | Impossible]) -> list[tuple[Corpus, list[Planned]]]:
-    groups: dict[int, tuple[Corpus, list[Planned]]] = {}
-    for plan in plans:
-        if isinstance(plan, Planned):
-            groups.setdefault(id(plan.experiment.corpus), (plan.experiment.corpus, []))[1].append(plan)
-    return list(groups.values())
 
 
 def _sweep_key(planned: Sequence[Planned]) -> str:

@@ -5,7 +5,6 @@ A configuration that a person types or hands over with --config-dir is code, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 
 from harness.bundled import bundled_folder
 from harness.errors import StoreError
+from harness.hydra_front.leaves import leaves
 from harness.types import Cell
 
 _PARTS = ("dataset", "strategy", "embedder", "retriever")
@@ -28,39 +28,27 @@ def check_trusted(cell: Cell, *, own_code: bool) -> None:
     """
     if own_code:
         return
-    for key, why in _foreign(cell.config, ""):
+    for key, value in leaves(cell.config):
+        if (why := _foreign(key, value)) is None:
+            continue
         raise StoreError(f"{cell.label}: its stored configuration {why} ({key}); if you measured it yourself, add --own-code")
 
 
-def _foreign(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """What in a stored configuration is not of this package: its key and what it would do."""
+def _foreign(key: str, value: Any) -> str | None:
+    """What a value in a stored configuration would do that is not of this package; None where it does no such thing."""
     name = key.rsplit(".", 1)[-1]
-    if isinstance(value, Mapping):
-        for inner, item in value.items():
-            yield from _foreign(item, f"{key}.{inner}" if key else str(inner))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _foreign(item, key)
-    elif value is not None and name in _NAMES_CODE and (name, value) not in _known():
-        yield key, f"would use {value!r}, which is not of this package"
-    elif (key == "strategy.path" and value) or (name == "splitter" and not str(value).startswith(_SPLITTERS)):
-        yield key, f"would run {value!r}, which is not of this package"
-    elif name == "trust_remote_code" and value:
-        yield key, "would run code that comes with a model"
-    elif isinstance(value, str) and "${" in value:
-        yield key, "holds a reference, which no result does"
+    if value is not None and name in _NAMES_CODE and (name, value) not in _known():
+        return f"would use {value!r}, which is not of this package"
+    if (key == "strategy.path" and value) or (name == "splitter" and not str(value).startswith(_SPLITTERS)):
+        return f"would run {value!r}, which is not of this package"
+    if name == "trust_remote_code" and value:
+        return "would run code that comes with a model"
+    return "holds a reference, which no result does" if isinstance(value, str) and "${" in value else None
 
 
 @cache
 def _known() -> frozenset[tuple[str, Any]]:
     """The pairs of such a key and its value that stand in conf/."""
-    found: set[tuple[str, Any]] = set()
-    waiting = [yaml.safe_load(path.read_text(encoding="utf-8")) for part in _PARTS for path in bundled_folder("conf").glob(f"{part}/*.yaml")]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            found |= {(name, node[name]) for name in _NAMES_CODE if isinstance(node.get(name), str)}
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
-    return frozenset(found)
+    nodes = [yaml.safe_load(path.read_text(encoding="utf-8")) for part in _PARTS for path in bundled_folder("conf").glob(f"{part}/*.yaml")]
+    pairs = ((key.rsplit(".", 1)[-1], value) for node in nodes for key, value in leaves(node))
+    return frozenset((name, value) for name, value in pairs if name in _NAMES_CODE and isinstance(value, str))

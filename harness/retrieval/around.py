@@ -1,12 +1,15 @@
-"""The base of every retriever that holds another one: what it asks of it, and what it passes on to it."""
+"""The bases of every retriever that holds another one, and of its index: what they ask of it, and what they pass on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from harness.errors import ConfigError
-from harness.retrieval.base import OpenStore, Remembers, Retriever
+from harness.retrieval.base import Index, OpenStore, Queries, Remembers, Reports, Retriever
+from harness.retrieval.orders import Rows, read
+from harness.types import Candidates, Ints
 
 
 def check_retriever(key: str, part: object) -> None:
@@ -34,3 +37,31 @@ class Around:
         own."""
         held = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(self, **{name: part.remembering(open_store) for name, part in held.items() if isinstance(part, Remembers)})
+
+
+@dataclass(eq=False)
+class IndexAround:
+    """An index that orders anew what the index `first` found, keeping nothing of the vectors itself."""
+
+    first: Index
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index within."""
+        return self.first.nbytes
+
+    def facts(self) -> Mapping[str, float]:
+        """What the index within found out."""
+        return facts_of(self.first)
+
+    def parted(self, queries: Queries, candidates: Candidates, depth: int, head: int) -> tuple[Rows, Rows, Ints]:
+        """The first `head` places of every question, which are ordered anew however deep one looks; the places behind them down to `depth`; and how
+        many candidates each question has."""
+        rows, found = read(self.first, queries, candidates, max(depth, head))
+        upper = rows.place < head
+        return rows.where(upper), rows.where(~upper), found
+
+
+def facts_of(index: Index) -> Mapping[str, float]:
+    """What an index found out, where it reports such things."""
+    return index.facts() if isinstance(index, Reports) else {}

@@ -7,12 +7,13 @@ a depth beyond the candidates gives all of them and nothing else (no padding).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from harness.provenance import describe
-from harness.types import Bools, Candidates, Document, Ints, Probes, Ranking, Vectors
+from harness.stores import Store
+from harness.types import Candidates, Document, Ints, Probes, Ranking, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +76,6 @@ class Retriever(Protocol):
 
     def build(self, shelf: Shelf) -> Index:
         """An index over `shelf`."""
-        ...
-
-
-class Store(Protocol):
-    """Rows of float32 kept by key, on disk."""
-
-    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
-        """Fill the rows of `out` whose key is held; which ones."""
-        ...
-
-    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
-        """Keep one row of `vectors` under each key. Never raises for a store that can't be written."""
         ...
 
 

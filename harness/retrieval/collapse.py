@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.retrieval.around import Around
+from harness.retrieval.around import Around, IndexAround
 from harness.retrieval.base import Index, Queries, Shelf
 from harness.retrieval.orders import Rows, as_ranking, behind, check_number, check_whole, read
 from harness.retrieval.shingles import alike
@@ -36,24 +36,20 @@ class CollapseRetriever(Around):
         return CollapseIndex(shelf.index(self.first), shelf.texts, self.share, self.width)
 
 
-class CollapseIndex:
+class CollapseIndex(IndexAround):
     """The index within, the texts of the chunks, and what is known of their likeness: chunks that some search has read are compared, once."""
 
     def __init__(self, first: Index, texts: tuple[str, ...], share: float, width: int) -> None:
-        self._first, self._texts, self._share, self._width = first, texts, share, width
+        super().__init__(first)
+        self._texts, self._share, self._width = texts, share, width
         self._compared: Ints = np.zeros(0, dtype=np.int64)
         self._near = alike([], share, width)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the index within: texts are no part of it, and are not kept in any other form."""
-        return self._first.nbytes
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` places. Reads as deep as it takes to keep that many, and compares only chunks that were read."""
         reach = depth + depth // 2
         while True:
-            rows, found = read(self._first, queries, candidates, reach)
+            rows, found = read(self.first, queries, candidates, reach)
             kept = self._kept(rows)
             read_to = np.bincount(rows.question, minlength=len(found))
             through = read_to >= found

@@ -22,6 +22,7 @@ from harness.hub import folder_digest, model_folder, read_json
 from harness.retrieval.orders import check_whole
 from harness.retrieval.pairs import PairReader, Pairs
 from harness.types import Ints, Vectors
+from harness.units.tokenizer import bare
 from harness.workers import batches, best_device, in_order, quiet_loading, usual_budget
 
 _FORMAT = 1
@@ -134,10 +135,7 @@ def _tokenizer(part: Path) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(part / "tokenizer.json")) if (part / "tokenizer.json").is_file() else _converted(part)
     except Exception as error:  # the tokenizers library raises Exception itself
         raise ModelError(f"{part}: its tokenizer can't be used ({error})") from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
+    return bare(tokenizer)
 
 
 def _converted(part: Path) -> Tokenizer:

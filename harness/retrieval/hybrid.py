@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from harness.errors import ConfigError
-from harness.retrieval.around import Around, check_retriever
+from harness.retrieval.around import Around, check_retriever, facts_of
 from harness.retrieval.base import Index, Queries, Retriever, Shelf
 from harness.retrieval.orders import LARGE, Rows, as_ranking, best_first, check_number, check_whole, read, scaled
 from harness.types import Candidates, Floats, Ints, Probes, Ranking
@@ -72,6 +73,10 @@ class HybridIndex:
     def nbytes(self) -> int:
         """Bytes of all that are asked."""
         return sum(part.nbytes for part in self.parts)
+
+    def facts(self) -> Mapping[str, float]:
+        """What those that are asked found out."""
+        return {name: value for part in self.parts for name, value in facts_of(part).items()}
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` of the fused ranking. Costs a search of each part, as deep as the deeper of `depth` and the fusion's own."""

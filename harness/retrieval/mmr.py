@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.retrieval.around import Around
-from harness.retrieval.base import Index, Queries, Shelf
-from harness.retrieval.orders import Rows, as_ranking, behind, check_number, check_whole, read, scaled
+from harness.retrieval.around import Around, IndexAround
+from harness.retrieval.base import Queries, Shelf
+from harness.retrieval.orders import Rows, as_ranking, behind, check_number, check_whole, scaled
 from harness.types import Candidates, Floats, Ints, Probes, Ranking, Vectors
 
 _BLOCK_BYTES = 2**26
@@ -49,26 +49,19 @@ def first_entries(shelf: Shelf) -> Ints:
     return out
 
 
-@dataclass(frozen=True)
-class MmrIndex:
+@dataclass(eq=False)
+class MmrIndex(IndexAround):
     """The index within, the vectors, which of them is each chunk's own, and the parameters."""
 
-    first: Index
     vectors: Vectors
     own: Ints
     weight: float
     depth: int
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the index within: the vectors are the shelf's."""
-        return self.first.nbytes
-
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` places. Costs, beside the inner search, questions x inner depth^2 x dim, in blocks of about 64 MB of vectors and of
         cosines (of one question, where those are more)."""
-        rows, found = read(self.first, queries, candidates, max(depth, self.depth))
-        head, tail = rows.where(rows.place < self.depth), rows.where(rows.place >= self.depth)
+        head, tail, found = self.parted(queries, candidates, depth, self.depth)
         return as_ranking(behind(self._diverse(head), tail), found, depth, probes)
 
     def _diverse(self, head: Rows) -> Rows:

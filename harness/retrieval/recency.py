@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ConfigError, DataError
-from harness.retrieval.around import Around
-from harness.retrieval.base import Index, Queries, Shelf
-from harness.retrieval.orders import as_ranking, behind, best_first, check_number, check_text, check_whole, read, scaled
+from harness.retrieval.around import Around, IndexAround
+from harness.retrieval.base import Queries, Shelf
+from harness.retrieval.orders import as_ranking, behind, best_first, check_number, check_text, check_whole, scaled
 from harness.types import Candidates, Document, Floats, Probes, Ranking
 
 _UNDERSTOOD = "a date (2026-03-01), a date with a time (2026-03-01T09:30:00+01:00), a month (2026-03) or a year (2026) would do"
@@ -57,24 +57,17 @@ class RecencyRetriever(Around):
         return RecencyIndex(shelf.index(self.first), chunk_fresh, float(self.weight), self.depth)
 
 
-@dataclass(frozen=True)
-class RecencyIndex:
+@dataclass(eq=False)
+class RecencyIndex(IndexAround):
     """The index within, the freshness of every chunk (0 to 1), and the parameters."""
 
-    first: Index
     fresh: Floats
     weight: float
     depth: int
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the index within."""
-        return self.first.nbytes
-
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` places. Costs, beside the inner search, a sort of its first places."""
-        rows, found = read(self.first, queries, candidates, max(depth, self.depth))
-        head, tail = rows.where(rows.place < self.depth), rows.where(rows.place >= self.depth)
+        head, tail, found = self.parted(queries, candidates, depth, self.depth)
         value = (1.0 - self.weight) * scaled(head, 1.0) + self.weight * self.fresh[head.chunk]
         best = np.full(len(found), -np.inf)
         np.maximum.at(best, head.question, value)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.errors import ConfigError, DataError
-from harness.retrieval.around import Around
-from harness.retrieval.base import Index, Queries, Shelf
+from harness.retrieval.around import Around, IndexAround
+from harness.retrieval.base import Queries, Shelf
 from harness.retrieval.orders import Rows, as_ranking, behind, check_text, check_whole, read
 from harness.types import Candidates, Document, Ints, Probes, Ranking
 
@@ -52,20 +52,14 @@ class RelatedRetriever(Around):
         return RelatedIndex(shelf.index(self.first), shelf.doc, links, self.from_top, self.each)
 
 
-@dataclass(frozen=True)
-class RelatedIndex:
+@dataclass(eq=False)
+class RelatedIndex(IndexAround):
     """The index within, the document of every chunk, the links of every document, and the parameters."""
 
-    first: Index
     doc: Ints
     links: Links
     from_top: int
     each: int
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the index within."""
-        return self.first.nbytes
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` places. Costs two inner searches: one over all candidates, one over the linked documents alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -13,12 +13,13 @@ from typing import Self
 import numpy as np
 
 from harness.provenance import describe
-from harness.retrieval.around import Around
-from harness.retrieval.base import Index, OpenStore, Queries, Reports, Shelf, Store
+from harness.retrieval.around import Around, IndexAround
+from harness.retrieval.base import Index, OpenStore, Queries, Shelf
 from harness.retrieval.cross_encoder import CrossEncoder
-from harness.retrieval.orders import as_ranking, behind, best_first, check_text, check_whole, read
+from harness.retrieval.orders import as_ranking, behind, best_first, check_text, check_whole
 from harness.retrieval.pairs import Pairs
-from harness.types import Bools, Candidates, Floats, Ints, Probes, Ranking, Vectors
+from harness.stores import NoStore, Store
+from harness.types import Candidates, Floats, Ints, Probes, Ranking, Vectors
 
 _SECONDS_AT_RISK = 1.0
 _ROWS_AT_ONCE = 4096
@@ -62,22 +63,18 @@ class RerankRetriever(Around):
 
     def build(self, shelf: Shelf) -> RerankIndex:
         """An index over `shelf`; nothing is scored before a search."""
-        store = _Nowhere() if self.open_store is None else self.open_store(self.encoder.identity, 1)
+        store = NoStore() if self.open_store is None else self.open_store(self.encoder.identity, 1)
         return RerankIndex(shelf.index(self.first), shelf.texts, self.encoder, store, self.depth)
 
 
-class RerankIndex:
+class RerankIndex(IndexAround):
     """The index of the inner retriever, and the texts."""
 
     def __init__(self, first: Index, texts: tuple[str, ...], encoder: CrossEncoder, store: Store, depth: int) -> None:
-        self._first, self._texts, self._encoder, self._store, self._depth = first, texts, encoder, store, depth
+        super().__init__(first)
+        self._texts, self._encoder, self._store, self._depth = texts, encoder, store, depth
         self._facts: dict[str, float] = {}
         self._last: tuple[tuple[str, ...], Ints, Ints, Floats] | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the inner index: nothing is added to it."""
-        return self._first.nbytes
 
     def facts(self) -> Mapping[str, float]:
         """Those of the inner index, and what the last pairs took.
@@ -86,17 +83,14 @@ class RerankIndex:
         their score or an equal pair came before; rerank_truncated_share: the share of pairs that the model does not read to the end; rerank_limit:
         tokens that it reads of a pair; seconds_rerank.
         """
-        inner = self._first.facts() if isinstance(self._first, Reports) else {}
-        return {**inner, **self._facts}
+        return {**super().facts(), **self._facts}
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` candidates of every query. The same chunks are rescored however deep one looks, so a deeper search begins with the
         shallower one."""
-        rows, counts = read(self._first, queries, candidates, max(depth, self._depth) if depth > 0 else 0)
-        head = rows.place < self._depth
-        rescored = rows.where(head)
+        rescored, tail, counts = self.parted(queries, candidates, depth, self._depth if depth > 0 else 0)
         rescored = rescored._replace(score=self._scored(queries.texts, rescored.question, rescored.chunk))
-        return as_ranking(behind(best_first(rescored), rows.where(~head)), counts, depth, probes)
+        return as_ranking(behind(best_first(rescored), tail), counts, depth, probes)
 
     def _scored(self, questions: tuple[str, ...], question: Ints, chunk: Ints) -> Floats:
         """Scores of the pairs; those of the last search are at hand, since a search that is repeated deeper asks for the same."""
@@ -146,14 +140,3 @@ def scores_from(store: Store, encoder: CrossEncoder, pairs: Pairs) -> tuple[Vect
     finally:
         keep()
     return found, len(missing)
-
-
-class _Nowhere:
-    """A store that holds nothing."""
-
-    def find(self, keys: Sequence[bytes], out: Vectors) -> Bools:
-        """None of them."""
-        return np.zeros(len(keys), dtype=bool)
-
-    def save(self, keys: Sequence[bytes], vectors: Vectors) -> None:
-        """Forgets them."""

@@ -40,10 +40,7 @@ class TokenizerUnit:
     _long_word: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self, tokenizer_json: bytes | str | Path) -> None:
-        tokenizer = _read(self.name, tokenizer_json)
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        tokenizer.encode_special_tokens = True
+        tokenizer = bare(_read(self.name, tokenizer_json))
         plain = tokenizer.to_str()
         model = json.loads(plain)["model"]
         unknown = model.get("unk_token")
@@ -67,6 +64,14 @@ class TokenizerUnit:
             if long.any():
                 start, end = _divide(start, end, long)
         return ruler_from_tokens(len(text), start, end)
+
+
+def bare(tokenizer: Tokenizer) -> Tokenizer:
+    """The same tokenizer, without padding and truncation; the spelling of a special token is ordinary text to it."""
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
 
 
 def _read(name: str, source: bytes | str | Path) -> Tokenizer:

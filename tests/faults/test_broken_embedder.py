@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from harness.embedding import CachedEmbedder, HashingEmbedder, with_cache
-from harness.embedding.reading import Inputs, NoStore
+from harness.embedding.reading import Inputs
 from harness.errors import ConfigError, PartError
+from harness.stores import NoStore
 from harness.types import Ints, Vectors
 
 TEXTS = ["the tide", "the anchor", "the pilot"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from front_cases import ROOT, experiment_on, planned, small_corpus
 from hydra.utils import get_class
-from launching_cases import cells
 from omegaconf import OmegaConf
+from stored_cases import cells
 from test_configs import composed
 
 from harness import runner

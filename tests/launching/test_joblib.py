@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from front_cases import ROOT, call, finished, start
-from launching_cases import Harbour, cells, leaderboard, record
+from launching_cases import Harbour, record
+from stored_cases import cells, leaderboard
 
 JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from front_cases import call
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from launching_cases import Harbour, cells, leaderboard, record
+from launching_cases import Harbour, record
+from stored_cases import cells, leaderboard
 
 from harness.errors import CommandLineError
 from harness.hydra_front.search import Found, Point, Search

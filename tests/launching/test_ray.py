@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from front_cases import call
-from launching_cases import Harbour, cells, leaderboard, record
+from launching_cases import Harbour, record
+from stored_cases import cells, leaderboard
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 pytest.importorskip("ray", reason="needs chunk-sweep[ray]")

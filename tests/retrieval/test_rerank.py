@@ -27,12 +27,13 @@ from harness.embedding.weights import package_folder
 from harness.errors import ConfigError, ModelError, PartError
 from harness.hydra_front.build import Workshop
 from harness.retrieval import rerank
-from harness.retrieval.base import Index, Queries, Reports, Retriever, Shelf, Store
+from harness.retrieval.base import Index, Queries, Reports, Retriever, Shelf
 from harness.retrieval.cross_encoder import CrossEncoder
 from harness.retrieval.dense import DenseRetriever
 from harness.retrieval.hybrid import HybridRetriever
 from harness.retrieval.pairs import Pairs, shares
 from harness.retrieval.rerank import RerankRetriever, scores_from
+from harness.stores import Store
 from harness.types import Bools, Candidates, Ints, Probes, Ranking, Vectors
 
 TOLERANCE = 1e-5

