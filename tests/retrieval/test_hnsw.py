@@ -14,8 +14,11 @@ import pytest
 
 from harness.errors import ConfigError
 from harness.retrieval.base import Queries, Reports, Shelf
+from harness.retrieval.collapse import CollapseRetriever
 from harness.retrieval.dense import DenseRetriever
 from harness.retrieval.hnsw import HnswRetriever
+from harness.retrieval.hybrid import HybridRetriever
+from harness.retrieval.mmr import MmrRetriever
 from harness.types import Candidates, Probes, Ranking
 
 DIM, CHUNKS, QUESTIONS = 32, 6000, 150
@@ -169,3 +172,16 @@ def test_figures_say_what_a_question_costs() -> None:
 def test_parameters_that_cannot_work_are_refused(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=rf"retriever\.{name}="):
         HnswRetriever(**{name: value})
+
+
+@pytest.mark.parametrize("around", ["mmr", "collapse_duplicates", "hybrid"])
+def test_what_it_says_comes_through_whatever_stands_around_it(around: str) -> None:
+    shelf, queries, candidates = world()
+    within = HnswRetriever(ef_search=16, exact_below=10)
+    made = {"mmr": MmrRetriever(within), "collapse_duplicates": CollapseRetriever(within), "hybrid": HybridRetriever(within, DenseRetriever())}[
+        around
+    ]
+    index = made.build(shelf)
+    index.search(queries, candidates, 10, PROBES)
+    assert isinstance(index, Reports)
+    assert 0 < index.facts()["index_recall_at_10"] < 1
