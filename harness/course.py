@@ -26,6 +26,16 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class ScreenedOut:
+    """Cells that a cheap look by the embedder `by` put clearly behind, so that they were not measured. `tokens`: what embedding them beside the
+    others would have put through the model."""
+
+    cells: tuple[Cell, ...]
+    by: str
+    tokens: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How a cell ended in another process: with its files written, or with a `problem` in one line. `expected`: one of our own errors; `trace` is for
     the log; `prepared` and `searched` as in Course."""
@@ -71,3 +81,4 @@ class Course:
     seconds: float = 0.0
     stopped: bool = False
     untracked: bool = False
+    screened: ScreenedOut | None = None

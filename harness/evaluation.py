@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harness.chunking import digest
+from harness.embedding.precision import told_of
 from harness.errors import ConfigError
 from harness.experiment import Experiment, Retrieved
 from harness.metrics.controls import random_ranking
@@ -17,6 +18,7 @@ from harness.metrics.cost import cost
 from harness.metrics.held import Relevance, relevant
 from harness.metrics.reading import read
 from harness.metrics.scoring import Scores, score
+from harness.remembered import Last
 from harness.statistics.bootstrap import intervals
 from harness.statistics.resampling import Resampler, document_of, resampler
 from harness.types import Answer, Candidates, Cell, CellResult, ChunkSet, Corpus, Document, Evidence, Question, Span
@@ -129,6 +131,7 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
     lines = list(scores.warnings)
     if sampler.warning:
         lines.append(sampler.warning)
+    lines += told_of(experiment.embedder)
     cut = retrieved.facts.get("truncated_token_share", 0.0)
     if cut > 0:
         share = retrieved.facts["truncated_chunk_share"]
@@ -152,6 +155,14 @@ def _warnings(experiment: Experiment, retrieved: Retrieved, scores: Scores, metr
 def random_floor(experiment: Experiment, retrieved: Retrieved, relevance: Relevance, scoring: Scoring) -> dict[str, float | None]:
     """What a ranking by chance would score on the same chunks: random_complete_at_K and random_complete_within_B."""
     depth = int(np.diff(retrieved.ranking.indptr).max(initial=1))
+    asked = (relevance, retrieved.chunks, depth, scoring.seed, experiment.ks, experiment.budgets, experiment.budget_unit)
+    return _floor.of(asked, lambda: _by_chance(experiment, retrieved, relevance, scoring, depth))
+
+
+_floor: Last[dict[str, float | None]] = Last()
+
+
+def _by_chance(experiment: Experiment, retrieved: Retrieved, relevance: Relevance, scoring: Scoring, depth: int) -> dict[str, float | None]:
     ranking = random_ranking(retrieved.chunks, experiment.candidates, depth, seed=scoring.seed)
     reading = read(relevance, ranking, measure_all(experiment.budget_unit, experiment.corpus.documents))
     asked = relevance.labels.answerable

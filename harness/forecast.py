@@ -119,11 +119,11 @@ class Forecast:
         largest, kept = 0, Counter[str]()
         for load in self.loads:
             embedder = load.plan.experiment.embedder
-            row = 4 * dim_of(embedder) if load.entries else 0
+            row = 4 * dim_of(embedder) if load.entries and load.vectors else 0
             largest = max(largest, (2 * load.entries + min(load.entries, _ROWS_WAITING)) * row + load.text_bytes)
             kept[embedder.identity] += load.entries * row
         corpora = {id(plan.experiment.corpus): plan.experiment.corpus for plan in self._plans()}
-        documents = sum(len(document.text) for corpus in corpora.values() for document in corpus.documents)
+        documents = sum(document.length for corpus in corpora.values() for document in corpus.documents)
         return largest + sum(min(size, _KEPT_BYTES) for size in kept.values()) + documents
 
     @cached_property

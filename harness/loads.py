@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -21,7 +21,8 @@ from harness.course import Failure, Impossible
 from harness.embedding.base import Embedder, ForetellsSpans, Kind, Outlook, foretelling, reads_spans
 from harness.errors import HarnessError, reason
 from harness.planned import Planned, distinct_cells
-from harness.retrieval.rerank import RerankRetriever
+from harness.retrieval.base import reads_vectors
+from harness.retrieval.rerank import rerankers_in
 from harness.types import Bools, Cell, ChunkSet, Embedded
 from harness.units import measure_all
 
@@ -106,6 +107,11 @@ class Load:
         """The first of its cells."""
         return self.cells[0]
 
+    @property
+    def vectors(self) -> bool:
+        """Whether any of its cells reads vectors: without, nothing is embedded."""
+        return any(reads_vectors(plan.experiment.retriever) for plan in self.cells)
+
     def tried(self, piece: Piece) -> None:
         """`piece` has been embedded, so it is served."""
         if piece.strategy:
@@ -187,8 +193,11 @@ class Forecaster:
         experiment, chunks = load.plan.experiment, load.chunks
         assert chunks is not None  # noqa: S101
         documents, embedder, ahead = experiment.corpus.documents, experiment.embedder, foretelling(experiment.embedder)
-        load.digest, texts = digest(chunks), (*chunks.indexed_texts(documents), *chunks.second_texts()[0])
+        texts, more = chunks.indexed_texts(documents), chunks.second_texts()[0]
+        load.digest, texts = digest(chunks), (*texts, *more) if more else texts
         load.entries, load.text_bytes = len(texts), sum(map(sys.getsizeof, texts))
+        if not load.vectors:
+            return
         if ahead is None:
             raise _Open
         spans = reads_spans(embedder, chunks) is not None
@@ -232,15 +241,5 @@ class Forecaster:
 
 def pairs_of(cells: Sequence[Planned], chunks: int) -> int:
     """Pairs that cross-encoders would score for `cells` of so many chunks, at most: what their store holds, and repeats, come for nothing."""
-    depths = [reranker.depth for plan in cells for reranker in _rerankers(plan.experiment.retriever)]
+    depths = [reranker.depth for plan in cells for reranker in rerankers_in(plan.experiment.retriever)]
     return sum(min(depth, chunks) for depth in depths) * len(cells[0].experiment.corpus.questions)
-
-
-def _rerankers(retriever: Any) -> Iterator[RerankRetriever]:
-    if isinstance(retriever, RerankRetriever):
-        yield retriever
-    for part in fields(retriever) if is_dataclass(retriever) else ():
-        value = getattr(retriever, part.name)
-        for held in value if isinstance(value, list | tuple) else [value]:
-            if is_dataclass(held) and not isinstance(held, type) and hasattr(held, "build"):
-                yield from _rerankers(held)

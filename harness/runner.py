@@ -19,6 +19,7 @@ from harness.evaluation import evaluate
 from harness.experiment import Prepared, Retrieved, fitted, prepare, search
 from harness.planned import Executor, Listener, Planned, distinct_cells
 from harness.redaction import redacted
+from harness.retrieval.base import reads_vectors
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
 from harness.tracking.files import read_cell, write_cell
 from harness.tracking.rankings import read_retrieved, write_retrieved
@@ -173,13 +174,16 @@ class Runner:
 
     def _prepared(self, plan: Planned, run: Course) -> Prepared:
         """Chunks and vectors, of which the last are kept in memory: cells that share them stand next to one another."""
-        held = self._last.get(plan.shelf_key)
-        if held is not None:
-            return held.again()
+        held, reads = self._last.get(plan.shelf_key), reads_vectors(plan.experiment.retriever)
+        if held is not None and (held.vectors or not reads):
+            return held.again(reads)
         self._last.clear()  # before the next are made, so that memory holds one at a time
-        made = prepare(plan.experiment, self.listener.stage, self.listener.tokens).charged(self.earlier.embedded.get(plan.shelf_key, 0))
+        made = prepare(plan.experiment, self.listener.stage, self.listener.tokens, held)
+        made = made.charged(self.earlier.embedded.get(plan.shelf_key, 0))
         self._last[plan.shelf_key] = made
-        run.prepared.append(made.facts["embedded_tokens"])
+        if held is None:
+            run.prepared.append(0.0)
+        run.prepared[-1] += made.facts["embedded_tokens"]
         return made
 
     def _tell(self, act: Callable[[], None], run: Course) -> bool:
@@ -214,5 +218,5 @@ def corpus_facts(corpus: Corpus) -> Mapping[str, Any]:
         "questions_digest": corpus.questions_digest,
         "documents": len(corpus.documents),
         "questions": len(corpus.questions),
-        "characters": sum(len(document.text) for document in corpus.documents),
+        "characters": sum(document.length for document in corpus.documents),
     }

@@ -30,7 +30,7 @@ class Line:
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Line:
         """The line of a corpus."""
-        lengths = np.fromiter((len(document.text) + 2 for document in documents), dtype=np.int64, count=len(documents))
+        lengths = np.fromiter((document.length + 2 for document in documents), dtype=np.int64, count=len(documents))
         return cls(np.cumsum(lengths) - lengths)
 
     def at(self, doc: Ints, position: Ints) -> Ints:

@@ -71,6 +71,16 @@ class Standing:
     broken: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of searching: its best cell, and what that is ahead of the winner's chunks searched in this way (None: these are its best, or were not
+    searched so)."""
+
+    name: str
+    best: Standing
+    gap: Paired | None
+
+
 @dataclass(frozen=True)
 class Summary:
     """The sweep in numbers. `standings` are best first. `cheapest`: of the tied cells the one with the fewest context tokens (then storage).
@@ -78,7 +88,7 @@ class Summary:
     `same_chunks`: groups of cells that made the very same chunks and so can't be ranked against each other. `detectable`: the smallest paired
     difference that this question set shows with 80% power; `needed`: questions for a difference of 0.05. `front`: keys of the cells on the Pareto
     front of the metric against context tokens, storage and tokens to embed; `knee`: the key of its knee. `corrected`: the winner's own figure,
-    corrected for having been picked; `effects`: which axes the spread between cells is due to.
+    corrected for having been picked; `effects`: which axes the spread between cells is due to; `ways`: of searching, where there are several.
     """
 
     select: Select
@@ -97,6 +107,7 @@ class Summary:
     knee: str | None = None
     corrected: Corrected | None = None
     effects: Effects | None = None
+    ways: tuple[Way, ...] = ()
 
     @property
     def winner(self) -> Standing | None:

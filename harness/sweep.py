@@ -23,6 +23,7 @@ from harness.statistics.selection import corrected_best
 from harness.statistics.sizing import Sizing, sizing
 from harness.summary import NO_CHUNK, Select, Standing, Summary
 from harness.types import Bools, Cell, CellResult, Floats
+from harness.ways import ways
 
 __all__ = ["Select", "Standing", "Summary", "check_metric", "clusters_of", "summarise"]
 
@@ -71,6 +72,7 @@ def summarise(results: Sequence[CellResult], select: Select, scoring: Scoring) -
         None if bend is None else bend.key,
         corrected_best(_values([item.result for item in choice], select.metric), resampler) if len(choice) > 1 else None,
         _effects(ranked, select.metric, resampler),
+        ways(standings, select.metric, resampler) if choice else (),
     )
 
 

@@ -7,13 +7,15 @@ Every position is a character offset into `Document.text`; spans are half-open. 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from harness.slices import Slices
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,6 +42,28 @@ class Document:
     text: str
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def length(self) -> int:
+        """Characters of the text. To be asked instead of len(text): a text may have to be read for that (see harness.corpus.stored)."""
+        return len(self.text)
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing but white space."""
+        return not self.text or self.text.isspace()
+
+    @property
+    def source(self) -> Hashable:
+        """Equal for equal texts, and different for different ones as long as no file changes: what was worked out of a text is kept by it."""
+        return self.text
+
+    stored: ClassVar[bool] = False
+    """Whether the text is read from its file whenever it is asked for, so that it should be asked for once and not be kept."""
+
+    def described(self, title: str, metadata: Mapping[str, Any]) -> Document:
+        """The same with another title and metadata."""
+        return replace(self, title=title, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +95,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents with labelled questions.
-
-    `digest` covers ids, texts, titles and metadata of the documents; `questions_digest` covers everything of the questions that can move a
-    number. `warnings` are one line each, ready to be shown.
-    """
+    """Documents with labelled questions. `digest` covers ids, texts, titles and metadata of the documents; `questions_digest` everything of the
+    questions that can move a number. `warnings` are one line each, ready to be shown."""
 
     name: str
     documents: tuple[Document, ...]
@@ -83,6 +104,11 @@ class Corpus:
     digest: str
     questions_digest: str
     warnings: tuple[str, ...] = ()
+
+    @property
+    def stored(self) -> bool:
+        """Whether its texts are read from their files whenever they are asked for: it is too large to be held."""
+        return any(document.stored for document in self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +133,13 @@ class ChunkSet:
     def __len__(self) -> int:
         return len(self.doc)
 
-    def indexed_texts(self, documents: Sequence[Document]) -> list[str]:
-        """The text of each chunk that goes to the embedder: its context, then its slice of the document."""
-        rows = zip(self.doc.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
-        slices = [documents[doc].text[start:end] for doc, start, end in rows]
-        if self.context is None:
-            return slices
-        return [front + text for front, text in zip(self.context, slices, strict=True)]
+    def indexed_texts(self, documents: Sequence[Document]) -> Sequence[str]:
+        """The text of each chunk that goes to the embedder: its context, then its slice of the document. Each is cut when it is asked for."""
+        return Slices(documents, self.doc, self.start, self.end, self.context)
 
     def second_texts(self) -> tuple[list[str], Ints]:
         """The second texts that there are, and the chunk that each leads to."""
-        chunk = np.array([number for number, text in enumerate(self.also or ()) if text], dtype=np.int64)
-        return [text for text in self.also or () if text], chunk
+        return [text for text in self.also or () if text], np.array([number for number, text in enumerate(self.also or ()) if text], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +232,7 @@ class CellResult:
 
     `metrics` holds every aggregate by its name in docs/metrics.md, None where nothing could be scored; `counts` the n of each mean.
     `questions` has one row a question (see docs/metrics.md). `chunk_digest` is equal for cells that made the very same chunks. `ranking_key`
-    finds the chunks and the ranking behind the numbers (outputs/rankings). `questions_digest` is the corpus's: results
-    compare only where it is equal.
+    finds the chunks and the ranking behind the numbers. `questions_digest` is the corpus's: results compare only where it is equal.
     """
 
     cell: Cell

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -23,18 +24,31 @@ _Work = TypeVar("_Work")
 _Found = TypeVar("_Found")
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 32768
+_BATCHES_WORTH = 32
+"""A batch costs about a 32nd of its tokens besides (28 of 1,024 measured with MiniLM): the calls, and products of fewer rows."""
 
 
 def batches(lengths: Ints, budget: int) -> list[Ints]:
-    """Places of `lengths`, longest first, in batches of at most `budget` padded tokens (a longer input goes alone)."""
+    """Places of `lengths`, longest first, in batches of at most `budget` padded tokens (a longer input goes alone): those that take least together,
+    where a batch takes its padded tokens and `budget / 32` more for being one. So lengths that are met often go by themselves, without padding.
+
+    A batch is decided by what comes behind it and never by what came before: without the first ones, the rest forms the same batches again. Ties go
+    to the larger batch. Time grows with the places times the places of a batch (a million of 100 tokens: some seconds).
+    """
     order = np.argsort(-lengths, kind="stable")
-    found: list[Ints] = []
-    start = 0
-    while start < len(order):
-        rows = max(budget // max(int(lengths[order[start]]), 1), 1)
-        found.append(order[start : start + rows])
-        start += rows
-    return found
+    sizes = np.maximum(lengths[order], 1).astype(np.int64)
+    rooms = np.maximum(budget // sizes, 1)
+    counts, apiece = np.arange(int(rooms.max(initial=1)), 0, -1), max(budget // _BATCHES_WORTH, 1)
+    least, taken = np.zeros(len(order) + 1, dtype=np.int64), [0] * len(order)
+    for place, size, room in zip(range(len(order) - 1, -1, -1), sizes[::-1].tolist(), rooms[::-1].tolist(), strict=True):
+        behind = least[place + 1 : place + room + 1][::-1]  # after a batch of as many places as there is room for, of one less, … of one
+        together = behind + counts[len(counts) - len(behind) :] * size
+        found = int(together.argmin())
+        least[place], taken[place] = together[found] + apiece, len(behind) - found
+    starts = [0]
+    while starts[-1] < len(order):
+        starts.append(starts[-1] + taken[starts[-1]])
+    return [order[start:stop] for start, stop in pairwise(starts)]
 
 
 def usual_budget(on_cpu: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -271,3 +272,23 @@ def test_an_unknown_verb(capsys: pytest.CaptureFixture[str]) -> None:
     said = call(capsys, "sweep")
     assert (said.status, len(said.lines)) == (2, 1)
     assert "run, data, report, gate" in said.err
+
+
+@pytest.mark.parametrize(
+    ("mistake", "held"),
+    [
+        ("retriever=related retriever.field=nope", ("retriever.field=nope", "links")),
+        ("retriever=recency retriever.field=nope", ("retriever.field=nope", "no document has a date")),
+        ("retriever=collapse_duplicates retriever@retriever.first=recency retriever.first.field=nope", ("field=nope", "no document has a date")),
+        ("embedder=tei embedder.model=m embedder.dim=0", ("embedder.dim=0", "from 2 up")),
+    ],
+)
+def test_what_the_documents_lack_is_told_before_any_work(
+    mistake: str, held: tuple[str, ...], outputs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = time.perf_counter()
+    words = [word for word in SMALL if not (word.startswith("embedder=") and "embedder=" in mistake)]
+    line = refused(call(capsys, "run", *words, f"outputs={outputs}", *mistake.split()), outputs)
+    for word in held:
+        assert word in line
+    assert time.perf_counter() - began < 10, "no server was waited for"

@@ -21,7 +21,7 @@ from harness.cli.main import help_text
 from harness.hydra_front import launcher, schema
 
 CONF = ROOT / "conf"
-GROUPS = ("dataset", "strategy", "embedder", "retriever", "select", "tracking", "preset", "experiment", "hydra")
+GROUPS = ("dataset", "strategy", "embedder", "retriever", "select", "tracking", "screen", "preset", "experiment", "hydra")
 PARTS = sorted(path.relative_to(CONF) for group in (*GROUPS[:4], "tracking") for path in (CONF / group).glob("*.yaml"))
 PRESETS = sorted((CONF / "preset").glob("*.yaml"))
 EXPERIMENTS = sorted((CONF / "experiment").glob("*.yaml"))

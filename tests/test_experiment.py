@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from front_cases import QUICK, call, experiment_on, planned, small_corpus, write_corpus
+from front_cases import QUICK, Calls, call, experiment_on, planned, small_corpus, write_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,11 +18,13 @@ from harness.chunking.document import DocumentChunker
 from harness.chunking.fixed import FixedChunker
 from harness.chunking.sentence import SentenceChunker
 from harness.corpus.folder import load_folder
+from harness.depths import reach_of
 from harness.evaluation import evaluate, question_metrics
-from harness.experiment import Experiment, Retrieved, deep_enough, fitted, retrieve
+from harness.experiment import Experiment, Retrieved, fitted, retrieve
+from harness.retrieval.bm25 import Bm25Retriever
 from harness.retrieval.controls import RandomRetriever
 from harness.sweep import Select, summarise
-from harness.types import CellResult, ChunkSet, Corpus, Document, Ints, Probes, Question, Ranking
+from harness.types import Candidates, CellResult, ChunkSet, Corpus, Document, Ints, Probes, Question, Ranking
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,8 @@ def test_deep_enough_is_what_counting_by_hand_says(data: Any, budget: int, k: in
     start = np.array(returned, dtype=np.int64)
     place = np.arange(chunks, dtype=np.int64)
     chunk_set = ChunkSet(np.zeros(chunks, dtype=np.int64), place, place + 1, start, start + 1)
-    found = deep_enough(ranking_of(rows, candidates), chunk_set, tokens, budget, k)
+    reach = replace(reach_of(chunk_set, Candidates(place[:0], np.ones((1, 1), dtype=bool)), tokens, budget=budget, widest=k), spans=None)
+    found = reach.reached_by(ranking_of(rows, candidates))
     assert found == deep_enough_by_hand(rows, candidates, returned, tokens, budget, k)
 
 
@@ -239,3 +242,19 @@ def test_what_a_real_model_does_not_read_is_told(tmp_path: Path, capsys: pytest.
     assert (repeated["embedded_tokens"], repeated["cached_tokens"]) == (0, metrics["embedded_tokens"] + metrics["cached_tokens"])
     same = [name for name in metrics if not name.startswith(("seconds_", "embedded_", "cached_"))]
     assert {name: repeated[name] for name in same} == {name: metrics[name] for name in same}
+
+
+def fact(found: Retrieved, *names: str) -> list[float]:
+    return [found.facts[name] for name in names]
+
+
+TOKENS = ("embedded_tokens", "cached_tokens", "truncated_token_share")
+
+
+def test_a_search_by_words_embeds_nothing(corpus: Corpus) -> None:
+    calls = Calls()
+    found = searched(experiment_on(corpus, calls=calls, retriever=Bm25Retriever()))
+    assert calls.embedded == 0
+    assert fact(found, *TOKENS) == [0, 0, 0]
+    assert searched(experiment_on(corpus, calls=calls)).facts["embedded_tokens"] > 0
+    assert calls.embedded > 0

@@ -30,6 +30,7 @@ from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.planning import Ahead, in_full, in_short
 from harness.loads import Forecaster
 from harness.planned import Planned
+from harness.retrieval.bm25 import Bm25Retriever
 from harness.types import Corpus
 
 
@@ -91,6 +92,20 @@ def test_the_forecast_is_what_the_sweep_reports(corpus: Corpus, tmp_path: Path, 
     rerun = Ahead(tmp_path, True)
     whole = foresee(plans, rerun._finished, rerun._ranked, tried={})
     assert (len(whole.loads), whole.total(lambda load: load.embed)) == (4, 0)
+
+
+def test_a_search_by_words_has_nothing_to_embed(corpus: Corpus, tmp_path: Path) -> None:
+    """Nor has a set of chunks of which no cell reads vectors; one cell that does is enough."""
+    made = experiment_on(corpus, embedder=hashing(tmp_path))
+    by_words = [planned(replace(made, retriever=Bm25Retriever(k1)), label=f"k1={k1}") for k1 in (0.9, 1.5)]
+    forecast = ahead(by_words, tmp_path)
+    assert (counts(forecast), forecast.embedding_seconds) == ([(0, 0)], 0)
+    assert forecast.memory < ahead([*by_words, planned(made)], tmp_path, tried={}).memory
+    assert reported(by_words, forecast, tmp_path) == [(0, 0)]
+    both = ahead([*by_words, planned(made)], tmp_path / "both", tried={})
+    done = run(tmp_path / "both", [*by_words, planned(made)])
+    assert [load.embed for load in both.loads] == done.prepared
+    assert done.prepared[0] > 0
 
 
 @pytest.mark.parametrize("break_it", ["nothing is kept", "nothing in common", "blind"])

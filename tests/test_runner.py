@@ -19,7 +19,10 @@ from harness.course import Course, Failure, Impossible
 from harness.errors import PartError, StoreError
 from harness.experiment import Experiment
 from harness.planned import Planned
-from harness.retrieval.controls import RandomRetriever
+from harness.retrieval.base import Retriever
+from harness.retrieval.bm25 import Bm25Retriever
+from harness.retrieval.collapse import CollapseRetriever
+from harness.retrieval.dense import DenseRetriever
 from harness.runner import Runner
 from harness.tracking.base import SweepInfo, Tracker
 from harness.tracking.files import read_cell, whole_folder, write_text
@@ -376,15 +379,15 @@ def test_cells_that_differ_in_retrieval_chunk_and_embed_once_wherever_they_stand
     calls = Calls()
     plain = experiment_on(corpus, FixedChunker(20), calls)
     other = experiment_on(corpus, FixedChunker(30), calls)
-    by_chance = [replace(plain, retriever=RandomRetriever(seed)) for seed in range(3)]
-    plans = [planned(plain), planned(other), *(planned(one, label=f"random {place}") for place, one in enumerate(by_chance))]
+    others = [replace(plain, retriever=CollapseRetriever(DenseRetriever(), share)) for share in (0.5, 0.7, 0.9)]
+    plans = [planned(plain), planned(other), *(planned(one, label=f"collapse {place}") for place, one in enumerate(others))]
     heard = Heard()
     run = Runner(tmp_path, FilesOnly({}), heard).run(plans, SweepInfo("s", "key", corpus, 5, "command"))
     assert [failure.problem for failure in run.failures] == []
     assert heard.stages.count("chunk") == heard.stages.count("embed") == 2
     assert heard.stages.count("search") == 5
     costs = {result.cell.label: result.metrics for result in run.results}
-    first, later = costs[plans[0].cell.label], costs["random 2"]
+    first, later = costs[plans[0].cell.label], costs["collapse 2"]
     assert first["embedded_tokens"] > 0
     assert later["embedded_tokens"] == later["seconds_embed"] == 0
     assert later["embedding_tokens"] == first["embedding_tokens"]
@@ -393,6 +396,26 @@ def test_cells_that_differ_in_retrieval_chunk_and_embed_once_wherever_they_stand
 def test_without_equal_keys_nothing_is_shared(corpus: Corpus, tmp_path: Path) -> None:
     """The mutation of the test above: cells that claim other chunks are chunked and embedded each."""
     plain, heard = experiment_on(corpus, FixedChunker(20)), Heard()
-    plans = [replace(planned(replace(plain, retriever=RandomRetriever(seed)), label=f"{seed}"), shelf_key=f"{seed}") for seed in range(3)]
+    shares = (0.5, 0.7, 0.9)
+    made = [replace(plain, retriever=CollapseRetriever(DenseRetriever(), share)) for share in shares]
+    plans = [replace(planned(one, label=f"{place}"), shelf_key=f"{place}") for place, one in enumerate(made)]
     Runner(tmp_path, FilesOnly({}), heard).run(plans, SweepInfo("s", "key", corpus, 3, "command"))
     assert heard.stages.count("embed") == 3
+
+
+@pytest.mark.parametrize("order", [("words", "dense", "again"), ("dense", "words", "again")])
+def test_cells_of_one_shelf_are_the_same_in_any_order(corpus: Corpus, tmp_path: Path, order: tuple[str, ...]) -> None:
+    calls = Calls()
+    dense = experiment_on(corpus, calls=calls)
+    parts: dict[str, Retriever] = {"words": Bm25Retriever(), "dense": DenseRetriever(), "again": CollapseRetriever(DenseRetriever())}
+    plans = {name: planned(replace(dense, retriever=part), label=name) for name, part in parts.items()}
+    course = run(tmp_path / "together", [plans[name] for name in order])
+    once = calls.embedded
+    found = dict(zip(order, course.results, strict=True))
+    assert len(course.prepared) == 1
+    for name in order:
+        alone = run(tmp_path / name, [plans[name]]).results[0]
+        assert same(found[name], alone), name
+    assert calls.embedded == 3 * once, "once in the sweep, and once for each of the two that read vectors by themselves"
+    assert found["words"].metrics["embedding_tokens"] == 0
+    assert found["dense"].metrics["embedding_tokens"] == found["again"].metrics["embedding_tokens"] == course.prepared[0] > 0

@@ -92,8 +92,8 @@ def test_cells_are_compared_and_the_flips_named(swept: Path, capsys: Capture) ->
     assert main(["report", "compare", small, large, "--metric", "complete_within_512"]) == 0
     back = capsys.readouterr().out
     gained, lost = there.splitlines()[2:4]
-    assert back.splitlines()[2] == lost.replace("lost", "gained")
-    assert back.splitlines()[3] == gained.replace("gained", "lost")
+    assert back.splitlines()[2] == lost.replace("second", "first")
+    assert back.splitlines()[3] == gained.replace("first", "second")
     assert int(gained.split()[0]) + int(lost.split()[0]) > 0
 
 

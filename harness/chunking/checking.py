@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.chunking.base import Chunker, Pieces
 from harness.errors import PartError
+from harness.slices import Slices
 from harness.types import Bools, ChunkSet, Document
 
 
@@ -26,13 +27,12 @@ def check_spans(chunker: Chunker, documents: Sequence[Document], chunks: ChunkSe
     doc, start, end = chunks.doc, chunks.start, chunks.end
     if not len(chunks):
         return
-    length = np.array([len(document.text) for document in documents], dtype=np.int64)[doc]
+    length = np.array([document.length for document in documents], dtype=np.int64)[doc]
     outside = (start < 0) | (end > length)
     if outside.any():
         number = int(doc[outside.argmax()])
         own = doc == number
-        text = documents[number].text
-        problem = f"spans from {start[own].min()} to {end[own].max()} in a text of {len(text)} characters"
+        problem = f"spans from {start[own].min()} to {end[own].max()} in a text of {documents[number].length} characters"
         raise _broken(chunker, documents[number], problem)
     same, step = doc[1:] == doc[:-1], start[1:] - start[:-1]
     wrong = same & ((step < 0) | ((step == 0) & (end[1:] == end[:-1])))
@@ -41,9 +41,7 @@ def check_spans(chunker: Chunker, documents: Sequence[Document], chunks: ChunkSe
 
 
 def _blank(documents: Sequence[Document], chunks: ChunkSet) -> Bools:
-    texts = [document.text for document in documents]
-    rows = zip(chunks.doc.tolist(), chunks.start.tolist(), chunks.end.tolist(), strict=True)
-    blank = (texts[doc][start:end].isspace() if texts[doc][start : start + 1].isspace() else False for doc, start, end in rows)
+    blank = (text[:1].isspace() and text.isspace() for text in Slices(documents, chunks.doc, chunks.start, chunks.end))
     return np.fromiter(blank, dtype=np.bool_, count=len(chunks))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from harness.chunking.short import settle_short
 from harness.chunking.surroundings import PLAIN, Surroundings, size_of
 from harness.types import ChunkSet, Document, Ints
 from harness.units.base import Ruler
+
+_HELD = 1 << 24
+"""Characters."""
 
 
 def chunk_documents(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler], around: Surroundings = PLAIN) -> ChunkSet:
@@ -84,10 +87,28 @@ def _column(parts: Sequence[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _split_all(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Iterable[Pieces]:
+def _split_all(chunker: Chunker, documents: Sequence[Document], rulers: Sequence[Ruler]) -> Iterator[Pieces]:
     if isinstance(chunker, CorpusChunker):
-        return chunker.split_all(documents, rulers)
-    return (chunker.split(document.text, ruler) for document, ruler in zip(documents, rulers, strict=True))
+        for some in _batches(documents):
+            yield from chunker.split_all(documents[some], rulers[some])
+        return
+    for number, document in enumerate(documents):
+        yield chunker.split(document.text, rulers[number])
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[slice]:
+    """All documents at once; where they are read from disk when they are asked for, as many at a time as are held without trouble. A document's
+    chunks do not depend on the others."""
+    if not any(document.stored for document in documents):
+        yield slice(0, len(documents))
+        return
+    first, held = 0, 0
+    for number, document in enumerate(documents):
+        if held and held + document.length > _HELD:
+            yield slice(first, number)
+            first, held = number, 0
+        held += document.length
+    yield slice(first, len(documents))
 
 
 def _texts(parts: Sequence[tuple[tuple[str, ...] | None, int]]) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from harness.types import Ints
 _LINE_END = re.compile(r"\r\n?|\n")
 _CANDIDATE = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$)", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?=#|[A-Za-z_][\w .-]*:)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_WINDOW = 1 << 18
 _MARKS = re.compile(r"[\\`*_\[\]<>&!]")
 
 _parser = MarkdownIt("commonmark")
@@ -72,15 +73,43 @@ def lines_of(text: str, begin: int) -> tuple[str, Ints]:
     return _LINE_END.sub("\n", body), np.array([begin, *ends, len(text)], dtype=np.int64)
 
 
-def heading_rows(tokens: Sequence[Token]) -> tuple[Ints, list[int], list[str]]:
-    """First and end line of each outermost heading, shape (n, 2), its level, and its inline Markdown."""
+def _parsed(parser: MarkdownIt, plain: str) -> Iterator[tuple[int, list[Token]]]:
+    """The block tokens of a text, those of some hundred thousand characters at a time, and the line from which theirs count: a token is a kilobyte.
+
+    A part ends in the middle of some block, so its last outermost block is left out, and the next part begins with it. What stands before that block
+    is closed, and nothing but links looks further back.
+    """
+    begin, line, wide = 0, 0, _WINDOW
+    while True:
+        end = plain.find("\n", begin + wide) + 1
+        tokens = parser.parse(plain[begin:end] if end else plain[begin:])
+        if not end:
+            yield line, tokens
+            return
+        outer = [(place, token.map[0]) for place, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
+        last, first = outer[-1] if outer else (0, 0)
+        if not first:  # one block, so far
+            wide *= 2
+            continue
+        yield line, tokens[:last]
+        begin, line, wide = _after_lines(plain, begin, first), line + first, _WINDOW
+
+
+def _after_lines(plain: str, begin: int, count: int) -> int:
+    for _ in range(count):
+        begin = plain.index("\n", begin) + 1
+    return begin
+
+
+def heading_rows(tokens: Sequence[Token], line: int = 0) -> tuple[Ints, list[int], list[str]]:
+    """First and end line of each outermost heading, shape (n, 2), its level, and its inline Markdown. Lines count on from `line`."""
     rows, levels, sources = [], [], []
     for token, following in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:
             rows.append(token.map)
             levels.append(int(token.tag[1]))
             sources.append(following.content)
-    return np.array(rows, dtype=np.int64).reshape(len(rows), 2), levels, sources
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 2) + line, levels, sources
 
 
 def _found(text: str, parser: MarkdownIt) -> tuple[Ints, Ints, Ints, list[str]]:
@@ -88,7 +117,9 @@ def _found(text: str, parser: MarkdownIt) -> tuple[Ints, Ints, Ints, list[str]]:
     if not _CANDIDATE.search(plain):
         none = np.zeros(0, np.int64)
         return none, none, none, []
-    rows, levels, sources = heading_rows(parser.parse(plain))
+    found = [heading_rows(tokens, line) for line, tokens in _parsed(parser, plain)]
+    rows = np.concatenate([lines for lines, _, _ in found])
+    levels, sources = [level for _, some, _ in found for level in some], [source for _, _, some in found for source in some]
     last = np.minimum(rows[:, 1], len(lines) - 1)
     return lines[rows[:, 0]], lines[last], np.array(levels, dtype=np.int64), sources
 

@@ -43,13 +43,13 @@ def card(corpus: Corpus) -> dict[str, Any]:
 
 
 def _about_documents(corpus: Corpus) -> dict[str, Any]:
-    lengths = [len(document.text) for document in corpus.documents]
+    lengths = [document.length for document in corpus.documents]
     return {
         "count": len(lengths),
         "characters": sum(lengths),
         "characters_median": _median(lengths),
         "characters_longest": max(lengths, default=0),
-        "blank": sum(not document.text.strip() for document in corpus.documents),
+        "blank": sum(document.blank for document in corpus.documents),
         "repeated": repeated(corpus.documents),
         "evidence_for_no_question": unasked(corpus.documents, corpus.questions),
         "metadata_fields": sorted({name for document in corpus.documents for name in document.metadata}),

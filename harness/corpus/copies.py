@@ -44,7 +44,7 @@ def _copied(evidence: Evidence, copies: Mapping[Span, tuple[Span, ...]]) -> Evid
 
 def find_copies(documents: Sequence[Document], spans: set[Span]) -> dict[Span, tuple[Span, ...]]:
     """The other places of every span of 80 characters or more that has any, in document order, then by start."""
-    passages = {span: documents[span.doc].text[span.start : span.end] for span in spans if span.end - span.start >= SHORTEST}
+    passages = {span: documents[span.doc].text[span.start : span.end] for span in sorted(spans) if span.end - span.start >= SHORTEST}
     places = _places(documents, set(passages.values()))
     others = {span: tuple(place for place in places[passage] if _apart(place, span)) for span, passage in passages.items()}
     return {span: found for span, found in others.items() if found}
@@ -61,8 +61,9 @@ def _places(documents: Sequence[Document], passages: set[str]) -> dict[str, list
         return places
     wanted = _Wanted.of(passages)
     for number, document in enumerate(documents):
-        for start in _candidates(document.text, wanted):
-            for passage in wanted.at(document.text, start):
+        text = document.text
+        for start in _candidates(text, wanted):
+            for passage in wanted.at(text, start):
                 found = places[passage]
                 if not found or found[-1].doc != number or found[-1].end <= start:
                     found.append(Span(number, start, start + len(passage)))

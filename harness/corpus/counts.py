@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,8 +22,12 @@ def evidence_of(questions: Sequence[Question]) -> Iterator[Evidence]:
 
 def repeated(documents: Sequence[Document]) -> int:
     """Documents whose text stood in an earlier one already; blank ones are not counted."""
-    seen = Counter(document.text for document in documents if document.text.strip())
+    seen = Counter(_digest_of(document.text) for document in documents if not document.blank)
     return seen.total() - len(seen)
+
+
+def _digest_of(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def unasked(documents: Sequence[Document], questions: Sequence[Question]) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.corpus.files import check_inside, read_files
-from harness.corpus.jsonl import Record, read_records
+from harness.corpus.jsonl import Record, each_record
 from harness.corpus.problems import Problems, excerpt
 from harness.corpus.shapes import Shape, id_faults, value
+from harness.corpus.stored import Place, StoredDocument, is_large, state_of
 from harness.errors import DataError
 from harness.types import Document
 
@@ -41,20 +42,26 @@ def read_documents(root: Path) -> tuple[tuple[Document, ...], list[str]]:
 
 def read_lines(path: Path) -> tuple[list[Document], list[str]]:
     """Documents of a file with one a line, `{"id", "text", "title"?, "metadata"?}`. Raises DataError naming every bad line (ten at most)."""
-    records = _checked(path, _LINE)
-    if not records:
+    state = state_of(path)
+    stored = is_large(state[0])
+    documents: list[Document] = []
+    marked = 0
+    for record in _checked(path, _LINE):
+        it = record.values
+        document = Document(it["id"], it["text"], value(it, "title", ""), value(it, "metadata", {}))
+        marked += document.text.startswith("\ufeff")
+        documents.append(StoredDocument.of(document, Place(path, state, record.start, record.size, line=True)) if stored else document)
+    if not documents:
         raise DataError(path, 'found no document; each line holds one, {"id": …, "text": …}')
-    documents = [Document(it["id"], it["text"], value(it, "title", ""), value(it, "metadata", {})) for it in (record.values for record in records)]
-    marked = sum(document.text.startswith("\ufeff") for document in documents)
     note = f"{path.name}: {marked} texts begin with a byte order mark (U+FEFF); it is kept and counts as a character"
     return documents, [note] if marked else []
 
 
-def _checked(path: Path, shape: Shape) -> list[Record]:
-    problems = Problems(path)
+def _checked(path: Path, shape: Shape) -> Iterator[Record]:
+    """The good records one by one. Raises DataError at the end where there were bad ones: for lines that are no JSON, else for what they hold."""
+    unreadable, problems = Problems(path), Problems(path)
     first: dict[str, int] = {}
-    records = read_records(path)
-    for record in records:
+    for record in each_record(path, unreadable):
         faults = shape.faults(record.values)
         if not faults:
             faults = id_faults(record.values["id"])
@@ -63,8 +70,10 @@ def _checked(path: Path, shape: Shape) -> list[Record]:
                 faults.append(f"the id {excerpt(record.values['id'])} stands already in line {line}; ids must differ")
         for fault in faults:
             problems.add(record.line, fault)
+        if not faults:
+            yield record
+    unreadable.refuse()
     problems.refuse()
-    return records
 
 
 def _with_metadata(documents: list[Document], path: Path) -> tuple[list[Document], list[str]]:
@@ -83,9 +92,9 @@ def _with_metadata(documents: list[Document], path: Path) -> tuple[list[Document
 def _joined(document: Document, entry: Record | None) -> Document:
     if entry is None:
         return document
-    return replace(document, title=value(entry.values, "title", ""), metadata=value(entry.values, "metadata", {}))
+    return document.described(value(entry.values, "title", ""), value(entry.values, "metadata", {}))
 
 
 def _blank_warning(documents: list[Document]) -> list[str]:
-    blank = [document.id for document in documents if not document.text.strip()]
+    blank = [document.id for document in documents if document.blank]
     return [f"{len(blank)} of {len(documents)} documents are empty or blank and give no chunk (first: {excerpt(blank[0])})"] if blank else []

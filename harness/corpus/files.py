@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.corpus.problems import Problems
 from harness.corpus.reading import NotUtf8Error, decode, read_bytes
+from harness.corpus.stored import Place, StoredDocument, is_large, state_of
 from harness.errors import DataError
 from harness.types import Document
 
@@ -32,10 +33,13 @@ def read_files(folder: Path) -> tuple[list[Document], list[str]]:
     problems = Problems(folder)
     documents: list[Document] = []
     marked = 0
-    for identifier in sorted(_identifiers(folder, passed_over, problems)):
-        raw = read_bytes(folder / identifier)
+    found = sorted(_identifiers(folder, passed_over, problems))
+    stored = is_large(sum(_size(folder / identifier) for identifier in found))
+    for identifier in found:
+        path = folder / identifier
+        place = Place(path, state_of(path)) if stored else None
         try:
-            text, had_mark = decode(raw)
+            text, had_mark = decode(read_bytes(path))
         except NotUtf8Error as error:
             problems.add(identifier, str(error))
             continue
@@ -43,11 +47,19 @@ def read_files(folder: Path) -> tuple[list[Document], list[str]]:
             passed_over["binary"] += 1
             continue
         marked += had_mark
-        documents.append(Document(identifier, text))
+        document = Document(identifier, text)
+        documents.append(document if place is None else StoredDocument.of(document, place))
     problems.refuse()
     if not documents:
         raise DataError(folder, f"found no document; {READ} are read")
     return documents, _warnings(folder, passed_over, marked)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # reading it will say so
+        return 0
 
 
 def check_inside(root: Path, *names: str) -> None:

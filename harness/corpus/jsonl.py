@@ -20,44 +20,52 @@ from harness.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object and the line it stands in, counted from 1."""
+    """One object, the line it stands in, counted from 1, and the bytes of that line: `start` to `start + size`."""
 
     line: int
     values: dict[str, Any]
+    start: int = 0
+    size: int = 0
 
 
 def read_records(path: Path) -> list[Record]:
     """All objects of a JSON Lines file, in order. Raises DataError with the line and what was found there, for all bad lines at once."""
     problems = Problems(path)
-    records: list[Record] = []
-    for number, line in enumerate(_lines(path), start=1):
-        if line and not line.isspace():
-            try:
-                records.append(Record(number, _object(line)))
-            except (ValueError, RecursionError) as error:
-                problems.add(number, _reason(error, line))
+    records = list(each_record(path, problems))
     problems.refuse()
     return records
 
 
-def _lines(path: Path) -> Iterator[str]:
-    """The lines of a file, read and decoded one by one: a single emoji would make the text of a whole file four times as large."""
+def each_record(path: Path, problems: Problems) -> Iterator[Record]:
+    """The objects of a JSON Lines file, one by one, in order; lines that hold none are added to `problems`. Raises DataError for bytes that are no
+    text."""
+    for number, (start, size, line) in enumerate(_lines(path), start=1):
+        if line and not line.isspace():
+            try:
+                yield Record(number, _object(line), start, size)
+            except (ValueError, RecursionError) as error:
+                problems.add(number, _reason(error, line))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
+    """Start and length in bytes of each line of a file, and the line, read and decoded one by one: a single emoji would make the text of a whole file
+    four times as large."""
     try:
         with path.open("rb") as file:
-            encoding = "utf-8-sig"
-            while line := str(file.readline(), encoding):
-                yield line
-                encoding = "utf-8"
+            start, encoding = 0, "utf-8-sig"
+            while raw := file.readline():
+                yield start, len(raw), str(raw, encoding)
+                start, encoding = start + len(raw), "utf-8"
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror or error})") from error
     except UnicodeDecodeError:
-        yield _whole(path)
+        _refuse(path)
 
 
-def _whole(path: Path) -> str:
+def _refuse(path: Path) -> None:
     """Raises the DataError that says where in the file the bad byte is."""
     try:
-        return decode(read_bytes(path))[0]
+        decode(read_bytes(path))
     except NotUtf8Error as error:
         raise DataError(path, str(error)) from error
 

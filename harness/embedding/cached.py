@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from harness import scratch
 from harness.embedding.base import Described, InFront, Kind, Outlook, Progress
 from harness.embedding.reading import Encoder, Peeks, embed_with, foreseen
 from harness.stores import NoStore, Store
@@ -93,7 +94,8 @@ class _Layers:
 class CachedEmbedder(InFront):
     """`embedder` with what it has embedded before taken from `cache` (on disk, may be none) or from memory (at most `memory_bytes`).
 
-    Work that is done reaches the disk as it goes on, so that a process that dies loses some seconds of it. Rows are those of `embedder` alone.
+    Work that is done reaches the disk as it goes on, so that a process that dies loses some seconds of it. Rows are those of `embedder` alone. One
+    that says of itself that it is `quick` is asked again, rather than that more than scratch's LARGE is written at once.
     """
 
     embedder: Encoder
@@ -110,6 +112,8 @@ class CachedEmbedder(InFront):
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of `texts`; the model works only on what no cache holds. Raises PartError where it gives NaN or a wrong shape."""
+        if getattr(self.embedder, "quick", False) and 4 * self.dim * len(texts) >= scratch.LARGE:
+            return embed_with(self.embedder, NoStore(), texts, kind, progress)
         layers = _Layers(self._memory, self.cache, getattr(self.embedder, "seconds_at_risk", _SECONDS_AT_RISK))  # paid work goes to disk sooner
         try:
             return embed_with(self.embedder, layers, texts, kind, progress)
@@ -118,9 +122,11 @@ class CachedEmbedder(InFront):
 
     def outlook(self, texts: Sequence[str], kind: Kind) -> Outlook:
         """What `embed` would take now. Loads no weights and reads no vector: one that is damaged on disk counts as held."""
-        inputs = self.embedder.read(texts, kind)
-        held = self._memory.holds(inputs.keys)
+        return foreseen(self.embedder, texts, kind, self._holds, self.identity)
+
+    def _holds(self, keys: Sequence[bytes]) -> Bools:
+        held = self._memory.holds(keys)
         places = np.flatnonzero(~held)
         if len(places) and isinstance(self.cache, Peeks):
-            held[places] = self.cache.holds([inputs.keys[place] for place in places.tolist()])
-        return foreseen(inputs, held, self.identity)
+            held[places] = self.cache.holds([keys[place] for place in places.tolist()])
+        return held

@@ -24,12 +24,12 @@ def from_model(model: str, *, pooling: str = "own", late_overlap: int = OVERLAP,
 
 
 @storable
-def minilm(pooling: str = "own", late_overlap: int = OVERLAP) -> SentenceTransformerEmbedder | LateEmbedder:
-    """all-MiniLM-L6-v2 with the checked weights of an installed package, pooled as `from_model` says; no network.
+def minilm(pooling: str = "own", late_overlap: int = OVERLAP, precision: str | None = None) -> SentenceTransformerEmbedder | LateEmbedder:
+    """all-MiniLM-L6-v2 with the checked weights of an installed package, pooled as `from_model` says, computed in `precision`; no network.
 
     Raises ModelError where the weights are missing or others.
     """
-    return _pooled(minilm_package(), pooling, late_overlap)
+    return _pooled(minilm_package(precision), pooling, late_overlap)
 
 
 @storable

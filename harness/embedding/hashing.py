@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class HashingEmbedder:
     """
 
     dim: int = 256
+    quick: ClassVar[bool] = True
+    """Vectors cost about what reading them from a disk does."""
 
     def __post_init__(self) -> None:
         if isinstance(self.dim, bool) or not isinstance(self.dim, int) or not 2 <= self.dim <= _MOST_BUCKETS:

@@ -24,6 +24,7 @@ class Likeness:
 
     other: SentenceTransformerEmbedder
     _kept: dict[bytes, DocumentTokens] = field(default_factory=dict, init=False, repr=False)
+    _kept_tokens: int = field(default=0, init=False, repr=False)
 
     @classmethod
     def named(cls, name: str) -> Likeness:
@@ -73,6 +74,7 @@ class Likeness:
         if key in self._kept:
             return self._kept[key]
         (found,) = self.other.reader.documents([text])
-        if sum(len(kept.ids) for kept in self._kept.values()) + len(found.ids) <= _KEPT_TOKENS:
+        if self._kept_tokens + len(found.ids) <= _KEPT_TOKENS:
             self._kept[key] = found
+            self._kept_tokens += len(found.ids)
         return found

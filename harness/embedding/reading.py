@@ -7,20 +7,24 @@ counted: a chunk that is cut at the model's limit shares its vector with every c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from harness import scratch
 from harness.embedding.base import Described, Kind, Outlook, Progress
+from harness.embedding.met import Met, Meter
 from harness.errors import PartError
 from harness.stores import Store
 from harness.types import Bools, Embedded, Ints, Vectors
 
 TokenIds = npt.NDArray[np.int32]
 _KEY_BYTES = 16
+TEXTS_AT_ONCE = 1 << 16
+"""Texts whose tokens are held at once."""
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -92,19 +96,50 @@ class Peeks(Protocol):
         ...
 
 
-def foreseen(inputs: Inputs, held: Bools, store: str | None) -> Outlook:
-    """What `embed_with` would take for texts that are read as `inputs`, where `store` holds the readings `held`."""
-    read = inputs.tokens - inputs.unread
-    return Outlook(inputs.keys, inputs.first, read[inputs.first], inputs.lengths, held, int(read.sum()), store)
+def foreseen(encoder: Encoder, texts: Sequence[str], kind: Kind, held: Callable[[Sequence[bytes]], Bools], store: str | None) -> Outlook:
+    """What `embed_with` would take. `held` says which readings the store holds. Texts are read 65,536 at a time, so that no more of their tokens are
+    in memory."""
+    keys, total = dict[bytes, None](), 0
+    columns = [[np.zeros(0, dtype=np.int64)] for _ in range(3)]
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        inputs = encoder.read(texts[start : start + TEXTS_AT_ONCE], kind)
+        read = inputs.tokens - inputs.unread
+        new = np.fromiter((key not in keys for key in inputs.keys), dtype=bool, count=len(inputs.keys))
+        keys.update(dict.fromkeys(inputs.keys))
+        total += int(read.sum())
+        for column, values in zip(columns, (start + inputs.first, read[inputs.first], inputs.lengths), strict=True):
+            column.append(values[new])
+    every = tuple(keys)
+    first, tokens, lengths = (np.concatenate(column) for column in columns)
+    return Outlook(every, first, tokens, lengths, held(every), total, store)
 
 
 def embed_with(encoder: Encoder, store: Store, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
     """Vectors of `texts`, from `store` where it has them; each distinct reading that it lacks is computed once and given to it.
 
     `Embedded.cached` is False just for the texts that the model worked on: a repeat within the call counts as served.
-    Progress counts the tokens of distinct readings. Raises PartError where the model breaks its contract.
+    Progress counts the tokens of distinct readings. More than 65,536 texts are read and embedded so many at a time, into scratch (harness.scratch),
+    so that memory holds no more of them. Raises PartError where the model breaks its contract.
     """
-    inputs = encoder.read(texts, kind)
+    if len(texts) <= TEXTS_AT_ONCE:
+        texts = texts[:]  # cut once, where they are slices
+        return _embed(encoder, store, encoder.read(texts, kind), texts, progress)
+    count = len(texts)
+    made = Embedded(scratch.room((count, encoder.dim)), np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.bool_))
+    met, meter = Met(store, made.vectors), Meter(progress, count, TEXTS_AT_ONCE)
+    for start in range(0, count, TEXTS_AT_ONCE):
+        part = slice(start, start + TEXTS_AT_ONCE)
+        some = texts[part]
+        inputs = encoder.read(some, kind)
+        found = _embed(encoder, met, inputs, some, meter.tell)
+        made.vectors[part], made.tokens[part], made.unread[part], made.cached[part] = found.vectors, found.tokens, found.unread, found.cached
+        scratch.release(made.vectors)
+        met.learn(inputs.keys, start + inputs.first)
+        meter.passed(int(inputs.lengths.sum()), len(some))
+    return made
+
+
+def _embed(encoder: Encoder, store: Store, inputs: Inputs, texts: Sequence[str], progress: Progress | None) -> Embedded:
     vectors = np.empty((len(inputs.keys), encoder.dim), dtype=np.float32)
     held = store.find(inputs.keys, vectors)
     missing, lengths = np.flatnonzero(~held), inputs.lengths

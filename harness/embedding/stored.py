@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from harness import scratch
 from harness.embedding.base import Embedder, EmbedsSpans, InFront, Kind, LateEmbedded, Progress
 from harness.embedding.engine import unit_rows
 from harness.errors import ConfigError
@@ -24,6 +25,7 @@ from harness.types import ChunkSet, Document, Embedded, Vectors
 _FORMAT = 1
 """Raise it when the same values come to mean other vectors."""
 _Make = Callable[..., Any]
+_ROWS_AT_ONCE = 8192
 
 
 def _as_float16(vectors: Vectors) -> Vectors:
@@ -65,9 +67,11 @@ class StoredEmbedder(InFront):
     def __post_init__(self) -> None:
         if not isinstance(self.storage, str) or self.storage not in STORAGES:
             raise ConfigError("embedder.storage", self.storage, f"one of {', '.join(STORAGES)} would do")
-        given: object = self.numbers  # from a YAML it may be anything
-        if given is not None and (not isinstance(given, int) or isinstance(given, bool) or not 2 <= given <= self.embedder.dim):
-            raise ConfigError("embedder.dim", given, f"a whole number from 2 to {self.embedder.dim}, the numbers that the model gives, would do")
+        _check_numbers(self.numbers)
+        if self.numbers is not None and self.numbers > self.embedder.dim:
+            raise ConfigError(
+                "embedder.dim", self.numbers, f"a whole number from 2 to {self.embedder.dim}, the numbers that the model gives, would do"
+            )
 
     @property
     def behind(self) -> Embedder:
@@ -101,6 +105,18 @@ class StoredEmbedder(InFront):
         return replace(found, vectors=self._kept(found.vectors, stored=kind == "passage"))
 
     def _kept(self, vectors: Vectors, *, stored: bool) -> Vectors:
+        """What a store gives back of `vectors`: some rows at a time, into scratch, where there are many."""
+        if vectors.nbytes < scratch.LARGE or (self.dim == vectors.shape[1] and not (stored and self.storage != "float32")):
+            return self._given_back(vectors, stored=stored)
+        kept = scratch.room((len(vectors), self.dim))
+        for start in range(0, len(vectors), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            kept[rows] = self._given_back(vectors[rows], stored=stored)
+            scratch.release(kept)
+            scratch.release(vectors)
+        return kept
+
+    def _given_back(self, vectors: Vectors, *, stored: bool) -> Vectors:
         shorter = vectors if self.dim == vectors.shape[1] else unit_rows(vectors[:, : self.dim])
         return unit_rows(STORAGES[self.storage][0](shorter)) if stored and self.storage != "float32" and len(shorter) else shorter
 
@@ -125,8 +141,15 @@ class SpanStoredEmbedder(StoredEmbedder):
         return replace(found, vectors=self._kept(found.vectors, stored=True))
 
 
+def _check_numbers(numbers: Any) -> None:
+    """What can be told before a server is asked how many numbers a vector has. Raises ConfigError."""
+    if numbers is not None and (not isinstance(numbers, int) or isinstance(numbers, bool) or numbers < 2):
+        raise ConfigError("embedder.dim", numbers, "a whole number from 2 up, or null for all, would do")
+
+
 def stored(embedder: Embedder, dim: int | None = None, storage: str = "float32") -> Embedder:
     """`embedder` with vectors of `dim` numbers (None: all) kept as `storage`; itself where this changes nothing. Raises ConfigError."""
+    _check_numbers(dim)
     if storage == "float32" and (dim is None or dim == embedder.dim):
         return embedder
     return StoredEmbedder(embedder, dim, storage).over(embedder)

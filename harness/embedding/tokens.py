@@ -6,19 +6,20 @@ there, a document that spells [SEP] would get the model's control token; here th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
-from tokenizers import Encoding, Tokenizer, normalizers
+from tokenizers import Tokenizer, normalizers
 
 from harness.embedding.base import Kind
 from harness.embedding.reading import Inputs, TokenIds, distinct
 from harness.embedding.weights import ModelFiles
 from harness.errors import ConfigError, ModelError
+from harness.types import Ints
 from harness.units.codepoints import well_formed
 from harness.units.tokenizer import bare
+from harness.units.windows import WINDOW, columns_of, tokens_of
 
 UNLIMITED = 2**31 - 1
 _TEXTS_AT_ONCE = 1024
@@ -106,8 +107,12 @@ class TokenReader:
         frame = self.frames["passage"]
         for start in range(0, len(texts), _DOCUMENTS_AT_ONCE):
             batch = [well_formed(frame.prompt + text) for text in texts[start : start + _DOCUMENTS_AT_ONCE]]
-            for encoding in self._tokenizer.encode_batch(batch, add_special_tokens=False):
-                yield _document_tokens(encoding, frame)
+            if max(map(len, batch)) > WINDOW:  # those of a long one go to all cores by themselves
+                found: Iterable[tuple[TokenIds, Ints]] = (tokens_of(self._tokenizer, text) for text in batch)
+            else:
+                found = map(columns_of, self._tokenizer.encode_batch(batch, add_special_tokens=False))
+            for ids, spans in found:
+                yield _document_tokens(ids, spans, frame)
 
     def bare(self, text: str) -> TokenIds:
         """`text` between the special tokens, without prompt or limit."""
@@ -125,12 +130,10 @@ class TokenReader:
                 yield read, max(len(ids) - frame.prompt_tokens, 0), max(len(ids) - fits, 0)
 
 
-def _document_tokens(encoding: Encoding, frame: Frame) -> DocumentTokens:
-    ids, count = np.array(encoding.ids, dtype=np.int32), len(encoding.ids)
-    spans = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32, count=2 * count).reshape(count, 2)
-    spans = np.maximum(spans[frame.prompt_tokens :] - len(frame.prompt), 0).astype(np.int32)
+def _document_tokens(ids: TokenIds, spans: Ints, frame: Frame) -> DocumentTokens:
+    start, end = np.maximum(spans[frame.prompt_tokens :] - len(frame.prompt), 0).astype(np.int32).T.copy()
     before = np.concatenate([frame.before, ids[: frame.prompt_tokens]])
-    return DocumentTokens(ids[frame.prompt_tokens :], spans[:, 0].copy(), spans[:, 1].copy(), before, frame.after)
+    return DocumentTokens(ids[frame.prompt_tokens :], start, end, before, frame.after)
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:

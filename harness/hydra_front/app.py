@@ -20,14 +20,16 @@ from harness.course import Impossible
 from harness.errors import CommandLineError, ConfigError
 from harness.evaluation import question_metrics
 from harness.hydra_front import launcher, preflight, schema
-from harness.hydra_front.build import Workshop, build_part, plan_cell
+from harness.hydra_front.build import plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.first_look import first_look
 from harness.hydra_front.launcher import as_typed
 from harness.hydra_front.launching import Place, executor_for
 from harness.hydra_front.measuring import Measured, Searching, Shared, TellingConsole, in_a_line
 from harness.hydra_front.planning import Ahead, look_ahead
+from harness.hydra_front.screen_setting import screened
 from harness.hydra_front.session import Session
+from harness.hydra_front.workshop import Workshop, build_part
 from harness.planned import Planned
 from harness.redaction import redacted
 from harness.summary import Baseline
@@ -78,7 +80,10 @@ def _of_the_command(first: DictConfig, launching: DictConfig) -> Shared:
     if not _shared:
         outputs = Path(os.path.expanduser(first.outputs)).absolute()  # a part may change the current folder
         executor = executor_for(launching, Place(outputs, first.cache_gigabytes, first.rerun))
-        _shared.append(Shared(outputs, Workshop(outputs, first.cache_gigabytes), executor, Measured(outputs, first.rerun, executor)))
+        workers = executor.shard_workers(first.shards) if executor is not None and first.shards > 1 else None
+        executor = executor if workers is None else None  # it is the shards that are spread; cells come one after the other
+        workshop = Workshop(outputs, first.cache_gigabytes, workers=workers)
+        _shared.append(Shared(outputs, workshop, executor, Measured(outputs, first.rerun, executor), workers))
     return _shared[0]
 
 
@@ -94,6 +99,8 @@ def _check(configs: Sequence[DictConfig], plans: Sequence[Planned | Impossible],
 def _check_search(configs: Sequence[DictConfig], plans: Sequence[Planned | Impossible], console: SweepConsole) -> None:
     if configs[0].plan:
         raise ConfigError("plan", True, "a search decides as it goes what to run; a grid (without hydra/sweeper) would do")
+    if configs[0].screen is not None:
+        raise ConfigError("screen", "a look at the whole grid", "a search picks its cells by itself; one of screen and hydra/sweeper would do")
     _check(configs, plans, console)
 
 
@@ -108,8 +115,9 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
     plans = _plans(configs, hydra_nodes, shared.workshop)
     select = _select(first, plans) if earlier else _check(configs, plans, console)
     rerun = first.rerun and not earlier
+    kept, dropped = screened(None if earlier else first.screen, plans, shared.workshop, select, console, only=first.plan)
     if not earlier:
-        seen = look_ahead(Ahead(shared.outputs, rerun), plans, console, only=first.plan, alone=shared.executor is None)
+        seen = look_ahead(Ahead(shared.outputs, rerun), kept, console, only=first.plan, alone=shared.alone)
         if seen is None:
             return [math.nan] * len(plans)
         earlier = seen
@@ -126,13 +134,14 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
         typed=Path(os.path.expanduser(first.outputs)),
         executor=shared.executor,
         earlier=earlier,
+        screened=dropped,
     )
-    values, status = session.run(plans)
+    values, status = session.run(kept)
     _status[0] = max(_status[0], status)
     return [values.get(plan.key, math.nan) if isinstance(plan, Planned) else math.nan for plan in plans]
 
 
-_FOR_THE_SWEEP = ("select", "tracking", "outputs", "cache_gigabytes", "rerun", "plan", "report")
+_FOR_THE_SWEEP = ("select", "tracking", "screen", "outputs", "cache_gigabytes", "shards", "rerun", "plan", "report")
 
 
 def _same_for_all(configs: Sequence[DictConfig]) -> None:
@@ -164,7 +173,7 @@ def _plans(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig], wor
 _NAMED_AXES = {"strategy", "retriever", "size", "overlap", "embedder", "embedder.pooling", "dataset", "scope", "filter", *SURROUNDINGS}
 
 
-_SETTINGS = ("embedder.model", "embedder.dim", "embedder.storage", "retriever.", "retriever@")
+_SETTINGS = ("embedder.model", "embedder.dim", "embedder.storage", "embedder.precision", "retriever.", "retriever@")
 """Beginnings of settings that make another cell of the same name."""
 
 

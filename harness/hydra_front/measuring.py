@@ -13,11 +13,12 @@ from omegaconf import DictConfig
 
 from harness.course import Course, Earlier, Failure, Impossible
 from harness.errors import SHOW_ALL, ConfigError, HarnessError, unforeseen
-from harness.hydra_front.build import Workshop
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.launching import Launching
+from harness.hydra_front.launching.base import ShardWorkers
 from harness.hydra_front.search import Found
 from harness.hydra_front.session import STOPPED
+from harness.hydra_front.workshop import Workshop
 from harness.planned import Planned, by_corpus
 from harness.redaction import redacted
 from harness.runner import Runner
@@ -89,18 +90,26 @@ class Measured:
 
 @dataclass
 class Shared:
-    """What all batches of one command have in common. `status` is the exit status of its search."""
+    """What all batches of one command have in common. `workers`: where the shards of cells are worked on elsewhere. `status` is the exit status of
+    its search."""
 
     outputs: Path
     workshop: Workshop
     executor: Launching | None
     measured: Measured
+    workers: ShardWorkers | None = None
     status: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether all work is done in this process."""
+        return self.executor is None and self.workers is None
 
     def close(self) -> None:
         """End the processes that ran cells."""
-        if self.executor is not None:
-            self.executor.close()
+        for spread in (self.executor, self.workers):
+            if spread is not None:
+                spread.close()
 
 
 Plan = Callable[[Sequence[DictConfig], Sequence[DictConfig], Workshop], list[Planned | Impossible]]

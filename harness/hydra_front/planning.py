@@ -33,7 +33,10 @@ class Ahead:
         return foresee(plans, self._finished, self._ranked)
 
     def of_a_long_sweep(self, plans: Sequence[Planned | Impossible]) -> tuple[Forecast | None, Earlier]:
-        """The same where embedding would take more than a minute, or money; else None, after a look that costs little. And what that embedded."""
+        """The same where embedding would take more than a minute, or money; else None, after a look that costs little. And what that embedded. A
+        corpus that is read from disk as it is needed is not looked at: to cut it once more would take as long as the cell does."""
+        if any(isinstance(plan, Planned) and plan.experiment.corpus.stored for plan in plans):
+            return None, Earlier()
         seen = glance(plans, self._seems_finished, self._seems_ranked)
         earlier = Earlier(embedded=seen.embedded)
         if seen.seconds is not None and seen.seconds < _LONG:

@@ -10,8 +10,9 @@ import yaml
 from omegaconf import OmegaConf
 
 from harness.errors import ConfigError, DataError
-from harness.hydra_front.build import Workshop, build_part, plan_cell, surroundings_of, with_amount
+from harness.hydra_front.build import plan_cell, surroundings_of, with_amount
 from harness.hydra_front.trusting import check_trusted
+from harness.hydra_front.workshop import Workshop, build_part
 from harness.planned import Planned
 from harness.splitter import Splitter
 from harness.types import SURROUNDINGS, Cell, CellResult

@@ -59,6 +59,7 @@ class RootConfig:
     retriever: Any = MISSING
     select: SelectConfig = field(default_factory=SelectConfig)
     tracking: Any = MISSING
+    screen: Any = None
     size: int = MISSING
     overlap: str = MISSING
     unit: str = MISSING
@@ -73,6 +74,7 @@ class RootConfig:
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
     outputs: str = MISSING
     cache_gigabytes: float = MISSING
+    shards: int = MISSING
     rerun: bool = MISSING
     plan: bool = MISSING
     report: bool = MISSING

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from harness.course import Course, Earlier, Impossible
+from harness.course import Course, Earlier, Impossible, ScreenedOut
 from harness.hydra_front.console import SweepConsole, print_summary
 from harness.hydra_front.keeping import REPORT, keep
 from harness.hydra_front.log_file import log, log_file
@@ -47,6 +47,8 @@ class Session:
     """`outputs` as the person typed it, for what is told; None: as it is."""
     executor: Executor | None = None
     earlier: Earlier = field(default_factory=Earlier)
+    screened: Mapping[int, ScreenedOut] = field(default_factory=dict)
+    """By corpus (its id) what a cheap look dropped."""
 
     def run(self, plans: Sequence[Planned | Impossible]) -> tuple[dict[str, float], int]:
         """Run the plans, one sweep a corpus. Gives the selecting metric by cell key, and the exit status."""
@@ -71,7 +73,7 @@ class Session:
         info = SweepInfo(f"{self.name} {datetime.now():%Y-%m-%d %H:%M}", key, corpus, len({plan.key for plan in planned}), self.command)
         write_json(folder / RUNNING, {"cells": [plan.key for plan in planned], "rankings": [plan.ranking_key for plan in planned]})
         with log_file(folder / "sweep.log"):
-            tracker = self._tracker_for(folder, planned)
+            tracker = self._tracker_for(folder, planned, self._dropped(corpus))
             runner = Runner(self.outputs, tracker, self.console, self.rerun, _log_failure, self.executor, self.earlier, asked)
             for line in corpus.warnings:
                 self.console.warn(line)
@@ -79,7 +81,10 @@ class Session:
                 run = runner.run(plans, info)
             finally:
                 self.console.close()
+            run.screened = self.screened.get(id(corpus))
             summary = summarise(run.results, self.select, planned[0].scoring)
+            if run.screened is not None:  # what an axis does can't be told from the better cells alone
+                summary = replace(summary, effects=None)
             if tracker is self.tracker:  # otherwise all of it is there already, and told
                 keep(folder, self.outputs, info, summary, run, report=self.report, told=self._told(folder))
                 if not run.stopped:
@@ -90,13 +95,18 @@ class Session:
         values = {item.result.key: item.value for item in summary.standings}
         return values, STOPPED if run.stopped else 1 if run.failures else 0
 
-    def _tracker_for(self, folder: Path, planned: Sequence[Planned]) -> Tracker:
+    def _dropped(self, corpus: Corpus) -> list[str]:
+        """The labels of what was screened out."""
+        found = self.screened.get(id(corpus))
+        return [] if found is None else [cell.label for cell in found.cells]
+
+    def _tracker_for(self, folder: Path, planned: Sequence[Planned], dropped: Sequence[str]) -> Tracker:
         """Nobody needs to be told again of a sweep that was told to the same tracker already and has nothing new."""
         told = _record_in(folder)
         place, known = self.tracker.where(), told.get("tracking", {})
         same = told.get("status") == "finished" and told.get("untracked") is False and told.get("select") == self._selection()
         same = same and all(known.get(name) == place.get(name) for name in ("tracker", "uri", "store_text"))
-        same = same and told.get("files") == _sums_of(folder)
+        same = same and told.get("files") == _sums_of(folder) and told.get("screened_out", []) == dropped
         complete = all(sealed(self.outputs / "cells" / plan.key[:20]) for plan in planned)
         return FilesOnly(known) if same and complete and not self.rerun else self.tracker
 
@@ -141,6 +151,8 @@ class Session:
             "impossible": [{"label": item.cell.label, "reason": item.reason} for item in run.impossible],
             "failed": [{"label": item.cell.label, "problem": item.problem} for item in run.failures],
             "twins": [{"label": cell.label, "same_as": label} for cell, label in run.twins],
+            "screened_out": self._dropped(info.corpus),
+            "screened_tokens": run.screened.tokens if run.screened else 0,
             "winner": summary.winner.result.key if summary.winner and summary.decided else None,
             "tied": [item.result.key for item in summary.tied],
             "cheapest": summary.cheapest.result.key if summary.cheapest and summary.decided else None,

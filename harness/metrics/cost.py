@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.metrics.reading import measure
+from harness.slices import Slices
 from harness.types import Bools, ChunkSet, Document, Embedded, Floats, Ints
 from harness.units.base import Ruler
 
@@ -45,7 +46,7 @@ def cost(
     """
     lengths = chunks.end - chunks.start
     tokens = measure(rulers, chunks.doc, chunks.start, chunks.end)
-    characters = sum(len(document.text) for document in documents)
+    characters = sum(document.length for document in documents)
     figures: dict[str, float | None] = {
         "chunks": float(len(chunks)),
         "chunk_chars_mean": _mean(lengths),
@@ -75,8 +76,7 @@ def near_duplicates(chunks: ChunkSet, documents: Sequence[Document]) -> Bools:
     doc, start, end = chunks.doc, chunks.start, chunks.end
     shared = np.minimum(end[1:], end[:-1]) - np.maximum(start[1:], start[:-1])
     out[1:] = (doc[1:] == doc[:-1]) & (shared > NEAR * (end[1:] - start[1:]))
-    rows = zip(doc.tolist(), start.tolist(), end.tolist(), strict=True)
-    hashes = np.fromiter((hash(documents[number].text[first:last]) for number, first, last in rows), dtype=np.int64, count=len(chunks))
+    hashes = np.fromiter(map(hash, Slices(documents, doc, start, end)), dtype=np.int64, count=len(chunks))
     _, place, times = np.unique(hashes, return_inverse=True, return_counts=True)
     return out | (times[place] > 1)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.metrics.labels import Copies, Labels, labels_of
+from harness.remembered import Last
 from harness.spans import Line, holding, ranges
 from harness.types import Bools, Candidates, ChunkSet, Corpus, Ints, Probes
 
@@ -79,13 +80,10 @@ def relevant(corpus: Corpus, chunks: ChunkSet, candidates: Candidates, *, copies
     A span holds a piece of evidence if one of its places lies wholly inside, white space at either end of the place ignored; touching is not
     holding. With copies="labelled" only the place that was labelled counts. The last is kept: searching, fitting and scoring a cell each ask.
     """
-    asked = (corpus, chunks, candidates, copies)
-    if not (_last and all(one is other for one, other in zip(_last[0][0], asked, strict=True))):
-        _last[:] = [(asked, _relevant(corpus, chunks, candidates, copies))]
-    return _last[0][1]
+    return _last.of((corpus, chunks, candidates, copies), lambda: _relevant(corpus, chunks, candidates, copies))
 
 
-_last: list[tuple[tuple[Corpus, ChunkSet, Candidates, Copies], Relevance]] = []
+_last: Last[Relevance] = Last()
 
 
 def _relevant(corpus: Corpus, chunks: ChunkSet, candidates: Candidates, copies: Copies) -> Relevance:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.metrics.base import Measures, Scene
+from harness.remembered import Last
 from harness.types import Floats, Ints
 
 
@@ -20,15 +21,24 @@ def oracle(scene: Scene) -> Measures:
     """
     labels, reading = scene.labels, scene.reading
     spans, tokens = _best(scene)
-    spans = np.minimum(spans, reading.question_rank)
-    tokens = np.minimum(tokens, reading.question_tokens)
+    spans, tokens = np.minimum(spans, reading.question_rank), np.minimum(tokens, reading.question_tokens)
     means = {f"oracle_complete_at_{k}": scene.questions_where(labels.answerable, spans <= k) for k in scene.ks}
     means |= {f"oracle_complete_within_{limit}": scene.questions_where(labels.answerable, tokens <= limit) for limit in scene.budgets}
     return Measures(means)
 
 
+_last: Last[tuple[Floats, Floats]] = Last()
+
+
 def _best(scene: Scene) -> tuple[Floats, Floats]:
-    """Fewest spans and fewest tokens that complete each question, as far as the two greedy ways find them."""
+    """Fewest spans and fewest tokens that complete each question, as far as the two greedy ways find them.
+
+    They are the same for every ranking of the same chunks, so the last are kept for the cells that differ in their retrieval alone.
+    """
+    return _last.of((scene.relevance, scene.reading.held_size, scene.reading.held_tokens), lambda: _found(scene))
+
+
+def _found(scene: Scene) -> tuple[Floats, Floats]:
     labels, relevance, reading = scene.labels, scene.relevance, scene.reading
     answer = labels.evidence_answer[relevance.held_evidence]
     spans, tokens = np.full(labels.questions, np.inf), np.full(labels.questions, np.inf)

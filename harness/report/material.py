@@ -64,6 +64,10 @@ def load(outputs: Path, results: Sequence[CellResult], corpus: Corpus | None, *,
         changed = "documents" if corpus.digest != digests[0] else "questions"
         missing.append(f"The {changed} of {corpus.name} are not those that were measured, so they are not shown.")
         corpus = None
+    elif corpus.stored:
+        size = sum(document.length for document in corpus.documents)
+        missing.append(f"The corpus is too large for this ({size / 1e6:,.0f} million characters), so documents and questions are not shown.")
+        corpus = None
     cells = []
     for result in results:
         stored = read_retrieved(outputs / "rankings" / result.ranking_key[:20]) if result.ranking_key else None

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from harness.caveats import some
 from harness.course import Course
 from harness.report.refusing import refusing
+from harness.report.searching import searching
 from harness.report.tables import headings, leaderboard, markdown, number
+from harness.report.unmeasured import unmeasured
 from harness.summary import NO_CHUNK, no_winner
 from harness.sweep import Standing, Summary
 
@@ -38,6 +40,8 @@ def course(run: Course) -> str:
         parts.append(f"{len(run.twins)} twins of others")
     if run.impossible:
         parts.append(f"{len(run.impossible)} impossible")
+    if run.screened is not None:
+        parts.append(f"{len(run.screened.cells)} screened out")
     if run.failures:
         parts.append(f"{len(run.failures)} FAILED")
     return f"{', '.join(parts)}, in {duration(run.seconds)}" + (" (stopped early)" if run.stopped else "")
@@ -53,27 +57,27 @@ def duration(seconds: float) -> str:
 
 def sections(summary: Summary, run: Course, next_steps: Sequence[str] = ()) -> list[Section]:
     """Everything that the end of a sweep says, in order."""
-    parts = [
-        Section("Cells", (course(run), *_spent(run), *_not_run(run))),
-        Section("Winner", tuple(_winner(summary))),
-        Section("How sure", tuple(_how_sure(summary))),
-        Section("Refusing", tuple(refusing(summary))),
-        Section("Warnings", tuple([*summary.warnings, *run.warnings])),
-        Section("Next", tuple([*_edges(summary), *next_steps])),
-    ]
-    return [part for part in parts if part.lines]
+    cells = (course(run), *_spent(run), *_not_run(run), *unmeasured(run))
+    steps = [*([] if run.screened else _edges(summary)), *next_steps]
+    return _told(("Cells", cells), *_found(summary), ("Warnings", [*summary.warnings, *run.warnings]), ("Next", steps))
 
 
 def result_sections(summary: Summary) -> list[Section]:
     """What can be said from stored results alone."""
-    parts = [
-        Section("Winner", tuple(_winner(summary))),
-        Section("How sure", tuple(_how_sure(summary))),
-        Section("Refusing", tuple(refusing(summary))),
-        Section("Warnings", summary.warnings),
-        Section("Next", tuple(_edges(summary))),
+    return _told(*_found(summary), ("Warnings", summary.warnings), ("Next", _edges(summary)))
+
+
+def _found(summary: Summary) -> list[tuple[str, Sequence[str]]]:
+    return [
+        ("Winner", _winner(summary)),
+        ("How sure", _how_sure(summary)),
+        ("Ways of searching", searching(summary)),
+        ("Refusing", refusing(summary)),
     ]
-    return [part for part in parts if part.lines]
+
+
+def _told(*parts: tuple[str, Sequence[str]]) -> list[Section]:
+    return [Section(title, tuple(lines)) for title, lines in parts if lines]
 
 
 def _spent(run: Course) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from harness.errors import ConfigError
-from harness.retrieval.base import Index, OpenStore, Queries, Remembers, Reports, Retriever
+from harness.retrieval.base import ChecksDocuments, Index, OpenStore, Queries, Remembers, Reports, Retriever, reads_vectors
 from harness.retrieval.orders import Rows, read
-from harness.types import Candidates, Ints
+from harness.types import Candidates, Document, Ints
 
 
 def check_retriever(key: str, part: object) -> None:
@@ -32,11 +32,26 @@ class Around:
     def __post_init__(self) -> None:
         check_retriever("retriever.first", self.first)
 
+    @property
+    def reads_vectors(self) -> bool:
+        """Whether any that it holds does. One that looks at vectors itself says so."""
+        return any(reads_vectors(part) for part in self.held().values())
+
+    def held(self) -> dict[str, Retriever]:
+        """The retrievers among its fields, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: part for name, part in values.items() if callable(getattr(part, "build", None))}
+
+    def check_documents(self, documents: Sequence[Document]) -> None:
+        """Let every retriever that it holds look at the documents. One that reads their metadata itself looks too."""
+        for part in self.held().values():
+            if isinstance(part, ChecksDocuments):
+                part.check_documents(documents)
+
     def remembering(self, open_store: OpenStore) -> Self:
         """The same, with every retriever that it holds keeping its scores in a store of `open_store`. One that pays for scores itself adds its
         own."""
-        held = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(self, **{name: part.remembering(open_store) for name, part in held.items() if isinstance(part, Remembers)})
+        return replace(self, **{name: part.remembering(open_store) for name, part in self.held().items() if isinstance(part, Remembers)})
 
 
 @dataclass(eq=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -52,9 +54,41 @@ class Bm25Retriever:
         if self.stopwords is not None and self.stopwords not in _LISTS:
             raise ConfigError("retriever.stopwords", self.stopwords, f"null or one of {', '.join(_LISTS)} would do")
 
+    @property
+    def reads_vectors(self) -> bool:
+        """Never: it reads words."""
+        return False
+
     def build(self, shelf: Shelf) -> Bm25Index:
         """An index of the words of `shelf.texts`. Linear in their length."""
         return Bm25Index(shelf, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """A number for every distinct word, by first appearance, and the words of text t as numbers: `words[begin[t]:begin[t + 1]]`. 4 bytes a word."""
+
+    number: Mapping[str, int]
+    words: npt.NDArray[np.int32]
+    begin: Ints
+
+    def without(self, left_out: frozenset[str]) -> tuple[dict[str, int], list[list[int]]]:
+        """The numbers of the words that stay, dense from 0, and the words of each text as a list of them."""
+        stays = np.array([word not in left_out for word in self.number], dtype=bool)
+        renumbered = np.cumsum(stays) - 1
+        kept = stays[self.words] if len(stays) else np.zeros(0, dtype=bool)
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.begin].tolist()
+        flat = renumbered[self.words[kept]].tolist()
+        numbers = {word: int(renumbered[number]) for word, number in self.number.items() if stays[number]}
+        return numbers, [flat[start:end] for start, end in pairwise(ends)]
+
+
+def lexicon_of(texts: Sequence[str]) -> Lexicon:
+    """The words of `texts`. Linear in their length."""
+    number: dict[str, int] = {}
+    found = [np.array([number.setdefault(word, len(number)) for word in words(text)], dtype=np.int32) for text in texts]
+    begin = np.concatenate([[0], np.cumsum([len(one) for one in found])]).astype(np.int64)
+    return Lexicon(number, np.concatenate([np.zeros(0, dtype=np.int32), *found]), begin)
 
 
 class Bm25Index:
@@ -65,14 +99,11 @@ class Bm25Index:
 
         self._doc = shelf.doc
         self._left_out = _stopwords(by.stopwords)
-        self._number: dict[str, int] = {}
-        numbers = [[self._number.setdefault(word, len(self._number)) for word in self._words(text)] for text in shelf.texts]
+        lexicon = shelf.once("words", lambda: lexicon_of(shelf.texts))
+        self._number, numbers = lexicon.without(self._left_out)
         self._built: Any = bm25s.BM25(k1=by.k1, b=by.b, delta=by.delta, method=by.method)
         if self._number:
             self._built.index((numbers, self._number), create_empty_token=False, show_progress=False)
-
-    def _words(self, text: str) -> list[str]:
-        return [word for word in words(text) if word not in self._left_out] if self._left_out else words(text)
 
     @property
     def nbytes(self) -> int:
@@ -99,7 +130,7 @@ class Bm25Index:
 
     def _scores(self, question: str) -> npt.NDArray[np.float32]:
         """Of every chunk."""
-        known = [self._number[word] for word in self._words(question) if word in self._number]
+        known = [self._number[word] for word in words(question) if word in self._number]
         if not known:
             return np.zeros(len(self._doc), dtype=np.float32)
         scores: npt.NDArray[np.float32] = self._built.get_scores_from_ids(known)

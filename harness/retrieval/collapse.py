@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,7 @@ class CollapseRetriever(Around):
 class CollapseIndex(IndexAround):
     """The index within, the texts of the chunks, and what is known of their likeness: chunks that some search has read are compared, once."""
 
-    def __init__(self, first: Index, texts: tuple[str, ...], share: float, width: int) -> None:
+    def __init__(self, first: Index, texts: Sequence[str], share: float, width: int) -> None:
         super().__init__(first)
         self._texts, self._share, self._width = texts, share, width
         self._compared: Ints = np.zeros(0, dtype=np.int64)

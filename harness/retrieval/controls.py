@@ -25,6 +25,11 @@ class RandomRetriever:
     def __post_init__(self) -> None:
         check_whole("seed", self.seed, 0, np.inf)
 
+    @property
+    def reads_vectors(self) -> bool:
+        """Never: it knows nothing."""
+        return False
+
     def build(self, shelf: Shelf) -> RandomIndex:
         """An index over `shelf`, of which only the documents of the chunks are used."""
         return RandomIndex(shelf.doc, self.seed)

@@ -13,17 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness import scratch
 from harness.errors import PartError
 from harness.retrieval.base import Queries, Shelf
-from harness.retrieval.pool import Catalogue, Pool, group_rows
+from harness.retrieval.pool import Catalogue, Owners, Pool, group_rows
 from harness.retrieval.products import BestOf, Buffers, Products
 from harness.retrieval.scores import Blocks, Findings
-from harness.types import Candidates, Probes, Ranking, Vectors
+from harness.types import Candidates, Ints, Probes, Ranking, Vectors
 
 _WIDE_SCORES = 2**24
 """Scores held at once where several vectors lead to a chunk: 64 MB, three times that with working copies."""
 _QUERIES_AT_ONCE = 1024
 _ROWS_AT_ONCE = 1024
+_ROWS_KEPT = 2**16
+"""Of vectors that lie in a file, so many stay in memory once they were used."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,9 @@ class DenseIndex:
     """A built index: the vectors of the shelf, not copied, and which of them are equal."""
 
     def __init__(self, shelf: Shelf) -> None:
-        self._vectors = np.ascontiguousarray(shelf.vectors, dtype=np.float32)
+        self._vectors, self._sharded = np.ascontiguousarray(shelf.vectors, dtype=np.float32), shelf.sharded
         self._bytes = index_bytes(shelf)
-        self._catalogue = Catalogue(shelf.doc, self._vectors, shelf.entry)
+        self._catalogue = Catalogue(shelf.doc, self._vectors if shelf.sharded is None else shelf.sharded.vectors, shelf.entry)
 
     @property
     def nbytes(self) -> int:
@@ -64,8 +67,14 @@ class DenseIndex:
             step = min(_QUERIES_AT_ONCE, len(rows) if pool.first is None else max(_WIDE_SCORES // pool.entries, 1))
             for start in range(0, len(rows), step):
                 block = rows[start : start + step]
-                found.take(block, pool, owners, self._blocks(asked[block], pool, buffers), depth)
+                self._look(found, block, asked[block], pool, owners, depth, buffers)
         return found.ranking()
+
+    def _look(self, found: Findings, block: Ints, asked: Vectors, pool: Pool, owners: Owners, depth: int, buffers: Buffers) -> None:
+        if self._sharded is not None:
+            self._sharded.take(found, block, asked, pool, owners, depth, buffers)
+        else:
+            found.take(block, pool, owners, self._blocks(asked, pool, buffers), depth)
 
     def _blocks(self, asked: Vectors, pool: Pool, buffers: Buffers) -> Blocks:
         products = Products(asked, self._vectors, pool.row, buffers)
@@ -76,11 +85,16 @@ def check_vectors(shelf: Shelf, name: str) -> None:
     """Raises PartError, in the name of a retriever, where vectors are not one finite row an entry, or a chunk has none."""
     vectors, entry = shelf.vectors, shelf.entry
     count = len(shelf.doc) if entry is None else len(entry)
+    if shelf.sharded is not None:
+        vectors, count = vectors[:0], 0  # who wrote the files has looked at every row
     if vectors.ndim != 2 or len(vectors) != count:
         what = "chunks; one row a chunk" if entry is None else "entries; one row an entry"
         raise PartError(f"{name}: found vectors of shape {vectors.shape} for {count} {what} would do")
-    if not all(np.isfinite(vectors[start : start + _ROWS_AT_ONCE]).all() for start in range(0, count, _ROWS_AT_ONCE)):
-        raise PartError(f"{name}: found vectors with NaN or infinite values; finite ones would do")
+    for start in range(0, count, _ROWS_AT_ONCE):
+        if not np.isfinite(vectors[start : start + _ROWS_AT_ONCE]).all():
+            raise PartError(f"{name}: found vectors with NaN or infinite values; finite ones would do")
+        if start % _ROWS_KEPT == 0:
+            scratch.release(vectors)
     if entry is not None and not np.bincount(entry, minlength=len(shelf.doc)).all():
         raise PartError(f"{name}: found chunks without any vector; one or more for each chunk would do")
 
@@ -88,4 +102,4 @@ def check_vectors(shelf: Shelf, name: str) -> None:
 def index_bytes(shelf: Shelf) -> int:
     """Bytes of all vectors of the shelf, as they are stored: 4 a number unless it says otherwise."""
     each = 4.0 * shelf.vectors.shape[1] if shelf.vector_bytes is None else shelf.vector_bytes
-    return round(len(shelf.vectors) * each)
+    return round((len(shelf.doc) if shelf.entry is None else len(shelf.entry)) * each)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from harness.types import Ints, Vectors
+from harness import scratch
+from harness.shards import Rows
+from harness.types import Ints
 
 _ROWS_AT_ONCE = 1024
+_ROWS_KEPT = 2**16
 
 
-def distinct_rows(vectors: Vectors) -> Ints | None:
+def distinct_rows(vectors: Rows) -> Ints | None:
     """For every row a number, the same for equal rows (0.0 and -0.0 are equal) and for no others, from 0 without a gap; None: no two are equal.
 
     Rows are told apart by a hash of their bits. Those that share one are compared, and where that finds different rows, all are sorted instead.
@@ -20,6 +23,8 @@ def distinct_rows(vectors: Vectors) -> Ints | None:
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         bits = _bits(vectors[start : start + _ROWS_AT_ONCE])
         hashed[start : start + len(bits)] = np.einsum("ij,j->i", bits, multipliers, dtype=np.uint64, casting="unsafe")
+        if start % _ROWS_KEPT == 0 and isinstance(vectors, np.ndarray):
+            scratch.release(vectors)
     _, first, place = np.unique(hashed, return_index=True, return_inverse=True)
     if len(first) == len(vectors):
         return None
@@ -32,7 +37,7 @@ def distinct_rows(vectors: Vectors) -> Ints | None:
     return place.ravel().astype(np.int64)
 
 
-def _bits(vectors: Vectors) -> npt.NDArray[np.uint32]:
+def _bits(vectors: Rows) -> npt.NDArray[np.uint32]:
     return (np.ascontiguousarray(vectors, dtype=np.float32) + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from harness.retrieval.pool import Owners
@@ -69,10 +71,24 @@ class Places:
         if self._seen >= self._depth:
             self._floor = self._score[:, -1]
 
-    def chunks(self, owners: Owners) -> tuple[Ints, Ints, Scores]:
-        """(question, chunk, score) of the first `depth` chunks behind these columns, question by question, best first; equal scores by chunk."""
+    def held(self) -> tuple[Ints, Scores]:
+        """(column, score) of the first places of every question, best first, as two matrices."""
         if self._waiting:
             self._settle()
+        return self._column, self._score
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[Ints, Scores]], depth: int) -> Places:
+        """Of what was held for the columns of each of `parts`, which are in their order and have numbers of the whole."""
+        columns, scores = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :depth]  # equal scores: part by part, and in each by column already
+        made = cls(len(scores), depth)
+        made._column, made._score = np.take_along_axis(columns, best, axis=1), np.take_along_axis(scores, best, axis=1)
+        return made
+
+    def chunks(self, owners: Owners) -> tuple[Ints, Ints, Scores]:
+        """(question, chunk, score) of the first `depth` chunks behind these columns, question by question, best first; equal scores by chunk."""
+        self.held()
         questions, width = self._column.shape
         if owners.more is None or owners.begin is None or not width:
             return np.repeat(np.arange(questions), width), owners.chunk[self._column].ravel(), self._score.ravel()

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.retrieval.distinct import distinct_rows
+from harness.shards import Rows
 from harness.spans import ranges
-from harness.types import Bools, Candidates, Ints, Vectors
+from harness.types import Bools, Candidates, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Catalogue:
     chunk c). Costs one reading of the vectors, and three numbers an entry at most.
     """
 
-    def __init__(self, doc: Ints, vectors: Vectors, entry: Ints | None) -> None:
+    def __init__(self, doc: Ints, vectors: Rows, entry: Ints | None) -> None:
         self._doc = doc
         self.number = self._place = distinct_rows(vectors)
         self._row, self._begin = None, None

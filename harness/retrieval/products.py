@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from harness import scratch
 from harness.retrieval.pool import Pool
 from harness.retrieval.standing import Scores
 from harness.types import Ints, Vectors
@@ -15,6 +16,8 @@ _BLOCK_SCORES = 2**22
 _MOST_COLUMNS = 4096
 _FEWEST_COLUMNS = 512
 _PAIRS_AT_ONCE = 4096
+_BLOCKS_KEPT = 16
+"""Blocks of vectors that lie in a file and are kept in memory once they were used."""
 
 
 class Buffers:
@@ -48,20 +51,35 @@ class Products:
         scores = np.empty(len(pair), dtype=np.float32)
         for start in range(0, len(pair), _PAIRS_AT_ONCE):
             part = slice(start, start + _PAIRS_AT_ONCE)
-            scores[part] = np.einsum("ij,ij->i", self._asked[questions[part]], self._vectors[self._row[columns[part]]])
+            scores[part] = np.einsum("ij,ij->i", self._asked[questions[part]], self._gathered(self._row[columns[part]]))
         self._known = (questions, columns, scores)
         return scores[place]
 
+    @property
+    def rows(self) -> Ints:
+        """Where the vector of each column is."""
+        return self._row
+
+    @property
+    def width(self) -> int:
+        """Columns of a block, but for the last."""
+        return int(np.clip(_BLOCK_SCORES // len(self._asked), _FEWEST_COLUMNS, _MOST_COLUMNS))
+
     def __iter__(self) -> Iterator[tuple[int, Scores]]:
         """Blocks of shape (questions, columns), each with the number of its first column. The next one overwrites it."""
-        width = int(np.clip(_BLOCK_SCORES // len(self._asked), _FEWEST_COLUMNS, _MOST_COLUMNS))
         questions, columns, known = self._known
-        for start in range(0, len(self._row), width):
-            rows = self._row[start : start + width]
+        for start in range(0, len(self._row), self.width):
+            rows = self._row[start : start + self.width]
             scores = np.matmul(self._asked, self._rows(rows).T, out=self._buffers.of(0, len(self._asked), len(rows)))
             low, high = np.searchsorted(columns, (start, start + len(rows)))
             scores[questions[low:high], columns[low:high] - start] = known[low:high]
             yield start, scores
+            if start // self.width % _BLOCKS_KEPT == 0:
+                scratch.release(self._vectors)
+
+    def _gathered(self, rows: Ints) -> Vectors:
+        """A copy of these rows of the vectors."""
+        return self._vectors[rows]
 
     def _rows(self, rows: Ints) -> Vectors:
         """These rows of the vectors; without a copy where they follow each other."""

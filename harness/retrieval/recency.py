@@ -50,6 +50,11 @@ class RecencyRetriever(Around):
         if self.today is not None and moment(self.today) is None:
             raise ConfigError("retriever.today", self.today, _UNDERSTOOD)
 
+    def check_documents(self, documents: Sequence[Document]) -> None:
+        """Raises ConfigError where no document has a date, DataError for one that is not understood."""
+        super().check_documents(documents)
+        freshness(documents, self.field, self.half_life_days, self.today)
+
     def build(self, shelf: Shelf) -> RecencyIndex:
         """The index of `first`, and how fresh the document of each chunk is."""
         fresh = freshness(shelf.documents, self.field, self.half_life_days, self.today)

@@ -44,11 +44,20 @@ class RelatedRetriever(Around):
         if not isinstance(self.backward, bool):
             raise ConfigError("retriever.backward", self.backward, "true or false would do")
 
+    def check_documents(self, documents: Sequence[Document]) -> None:
+        """Raises ConfigError where no document links to another, DataError for links that are no ids."""
+        super().check_documents(documents)
+        self._links(documents)
+
+    def _links(self, documents: Sequence[Document]) -> Links:
+        links = links_of(documents, self.field, backward=self.backward)
+        if len(documents) and not any(links):
+            raise ConfigError("retriever.field", self.field, "no document links to another there; a list of document ids in the metadata would do")
+        return links
+
     def build(self, shelf: Shelf) -> RelatedIndex:
         """The index of `first`, and the links of every document."""
-        links = links_of(shelf.documents, self.field, backward=self.backward)
-        if shelf.documents and not any(links):
-            raise ConfigError("retriever.field", self.field, "no document links to another there; a list of document ids in the metadata would do")
+        links = self._links(shelf.documents)
         return RelatedIndex(shelf.index(self.first), shelf.doc, links, self.from_top, self.each)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class RerankRetriever(Around):
 class RerankIndex(IndexAround):
     """The index of the inner retriever, and the texts."""
 
-    def __init__(self, first: Index, texts: tuple[str, ...], encoder: CrossEncoder, store: Store, depth: int) -> None:
+    def __init__(self, first: Index, texts: Sequence[str], encoder: CrossEncoder, store: Store, depth: int) -> None:
         super().__init__(first)
         self._texts, self._encoder, self._store, self._depth = texts, encoder, store, depth
         self._facts: dict[str, float] = {}
@@ -140,3 +140,14 @@ def scores_from(store: Store, encoder: CrossEncoder, pairs: Pairs) -> tuple[Vect
     finally:
         keep()
     return found, len(missing)
+
+
+def rerankers_in(retriever: Any) -> Iterator[RerankRetriever]:
+    """Every reranker in `retriever`, itself included, however deep; in one of a person's own too."""
+    if isinstance(retriever, RerankRetriever):
+        yield retriever
+    for part in fields(retriever) if is_dataclass(retriever) else ():
+        value = getattr(retriever, part.name)
+        for held in value if isinstance(value, list | tuple) else [value]:
+            if is_dataclass(held) and not isinstance(held, type) and hasattr(held, "build"):
+                yield from rerankers_in(held)

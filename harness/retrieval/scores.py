@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -33,6 +33,44 @@ class Blocks(Protocol):
         ...
 
 
+class Slabs:
+    """Looks at blocks of scores slab by slab, on as many threads as there are cores."""
+
+    def __init__(self) -> None:
+        self._cores = cores()
+        self._threads, self._scratch = ThreadPoolExecutor(self._cores), Scratch()
+
+    def look(self, blocks: Iterable[tuple[int, Scores]], best: Places, moments: Moments, standing: Standing) -> None:
+        """Show all `blocks`, in the order of their columns, to those who gather."""
+
+        def look(rows: slice, start: int, scores: Scores) -> None:
+            slab = scores[rows]
+            with np.errstate():  # which puts the size of buffers back
+                np.setbufsize(_BUFFER)
+                best.add(rows, start, slab, self._scratch)
+                moments.add(rows, start, slab, self._scratch)
+                standing.add(rows, start, slab, self._scratch)
+
+        for start, scores in blocks:
+            self._each(look, start, scores)
+            best.settle(start + scores.shape[1])
+
+    def _each(self, look: Callable[[slice, int, Scores], None], start: int, scores: Scores) -> None:
+        """`look` at the slabs of a block."""
+        count, step = len(scores), max(_SLAB_SCORES // scores.shape[1], 1)
+        slabs = [slice(first, min(first + step, count)) for first in range(0, count, step)]
+        if len(slabs) == 1 or self._cores == 1:
+            for rows in slabs:
+                look(rows, start, scores)
+        else:
+            for done in [self._threads.submit(look, rows, start, scores) for rows in slabs]:
+                done.result()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown()
+
+
 class Findings:
     """Gathers what blocks of scores say, question by question; `ranking` puts it together. Questions that were never taken have no candidates."""
 
@@ -47,43 +85,29 @@ class Findings:
         self._by_question = np.argsort(probes.question, kind="stable")
         self._sorted_questions = probes.question[self._by_question]
         self._hits: list[tuple[Ints, Ints, Scores]] = []
-        self._cores = cores()
-        self._threads, self._scratch = ThreadPoolExecutor(self._cores), Scratch()
+        self._slabs = Slabs()
 
     def take(self, questions: Ints, pool: Pool, owners: Owners, blocks: Blocks, depth: int) -> None:
         """Scores of the `questions` (ascending) for the candidates of `pool`, whose columns `owners` has."""
-        places, row, column = self._known(questions, pool)
+        places, row, column = self.known(questions, pool)
         wanted, weights = blocks.pairs(row, column), Weights(owners)
         best, moments, standing = Places(len(questions), depth), Moments(len(questions), weights), Standing(row, wanted, weights)
+        self._slabs.look(blocks, best, moments, standing)
+        self.keep(questions, moments.result(), best.chunks(owners))
+        self.keep_probes(places, wanted, standing.below, standing.tied)
 
-        def look(rows: slice, start: int, scores: Scores) -> None:
-            slab = scores[rows]
-            with np.errstate():  # which puts the size of buffers back
-                np.setbufsize(_BUFFER)
-                best.add(rows, start, slab, self._scratch)
-                moments.add(rows, start, slab, self._scratch)
-                standing.add(rows, start, slab, self._scratch)
-
-        for start, scores in blocks:
-            self._each(look, start, scores)
-            best.settle(start + scores.shape[1])
-        self._mean[questions], self._m2[questions] = moments.result()
-        asked, chunk, score = best.chunks(owners)
+    def keep(self, questions: Ints, moments: tuple[Floats, Floats], places: tuple[Ints, Ints, Scores]) -> None:
+        """What was found of some questions: mean and sum of squared deviations of all scores, and the first `places`: which of these questions, chunk
+        and score."""
+        self._mean[questions], self._m2[questions] = moments
+        asked, chunk, score = places
         self._hits.append((questions[asked], chunk, score))
-        self._score[places], self._below[places], self._tied[places] = wanted, standing.below, standing.tied
 
-    def _each(self, look: Callable[[slice, int, Scores], None], start: int, scores: Scores) -> None:
-        """`look` at the slabs of a block, on as many threads as there are cores."""
-        count, step = len(scores), max(_SLAB_SCORES // scores.shape[1], 1)
-        slabs = [slice(first, min(first + step, count)) for first in range(0, count, step)]
-        if len(slabs) == 1 or self._cores == 1:
-            for rows in slabs:
-                look(rows, start, scores)
-        else:
-            for done in [self._threads.submit(look, rows, start, scores) for rows in slabs]:
-                done.result()
+    def keep_probes(self, places: Ints, wanted: Scores, below: Ints, tied: Ints) -> None:
+        """Score and standing of the probes at `places`."""
+        self._score[places], self._below[places], self._tied[places] = wanted, below, tied
 
-    def _known(self, questions: Ints, pool: Pool) -> tuple[Ints, Ints, Ints]:
+    def known(self, questions: Ints, pool: Pool) -> tuple[Ints, Ints, Ints]:
         """Probes of the `questions` whose chunk is a candidate: their places, the question of each counted in `questions`, and its column."""
         first = np.searchsorted(self._sorted_questions, questions, side="left")
         counts = np.searchsorted(self._sorted_questions, questions, side="right") - first
@@ -97,7 +121,7 @@ class Findings:
 
     def ranking(self) -> Ranking:
         """Everything taken so far, in the order of the questions."""
-        self._threads.shutdown()
+        self._slabs.close()
         counts = np.zeros(len(self.candidates) + 1, dtype=np.int64)
         question = np.concatenate([hit[0] for hit in self._hits]) if self._hits else np.zeros(0, dtype=np.int64)
         chunk = np.concatenate([hit[1] for hit in self._hits]) if self._hits else np.zeros(0, dtype=np.int64)

@@ -58,30 +58,42 @@ class Moments:
     """Mean of each question's scores and the sum of squared deviations from it.
 
     Deviations are from a pivot, the score of the first slab that is nearest to its mean: float32 sums over a slab then lose next to nothing, and
-    where all scores are equal nothing at all. Slabs are added up in float64 (Chan, Golub and LeVeque 1983, on shifted data).
+    where all scores are equal nothing at all. Slabs are added up in float64 (Chan, Golub and LeVeque 1983, on shifted data). Where columns go by in
+    several parts, each is given the `pivot` of the first: their sums then add up to those of the whole.
     """
 
-    def __init__(self, questions: int, weights: Weights) -> None:
-        self._weights, self._pivot = weights, np.zeros((questions, 1), dtype=np.float32)
-        self._sum, self._squares = np.zeros(questions), np.zeros(questions)
+    def __init__(self, questions: int, weights: Weights, pivot: Scores | None = None) -> None:
+        self._weights, self._given = weights, pivot is not None
+        self._pivot = np.zeros((questions, 1), dtype=np.float32) if pivot is None else pivot
+        self.sums, self.squares = np.zeros(questions), np.zeros(questions)
 
     def add(self, rows: slice, start: int, scores: Scores, scratch: Scratch) -> None:
         """One more slab."""
-        if start == 0:
-            nearest = np.abs(scores - scores.mean(axis=1, keepdims=True)).argmin(axis=1)
-            self._pivot[rows] = np.take_along_axis(scores, nearest[:, None], axis=1)
+        if start == 0 and not self._given:
+            self._pivot[rows] = pivot_of(scores)
         times = np.ones(scores.shape[1], dtype=np.float32)
         column, extra = self._weights.among(start, scores.shape[1])
         times[column] += extra
         shifted = np.subtract(scores, self._pivot[rows], out=scratch.scores(*scores.shape))
-        self._sum[rows] += shifted @ times
+        self.sums[rows] += shifted @ times
         np.multiply(shifted, shifted, out=shifted)
-        self._squares[rows] += shifted @ times
+        self.squares[rows] += shifted @ times
 
     def result(self) -> tuple[Floats, Floats]:
         """(mean, sum of squared deviations)."""
-        shift = self._sum / self._weights.total
-        return self._pivot[:, 0] + shift, np.maximum(self._squares - self._sum * shift, 0)
+        return unshifted(self._pivot, self.sums, self.squares, self._weights.total)
+
+
+def pivot_of(scores: Scores) -> Scores:
+    """The score of each row that is nearest to its mean, as a column."""
+    nearest = np.abs(scores - scores.mean(axis=1, keepdims=True)).argmin(axis=1)
+    return np.take_along_axis(scores, nearest[:, None], axis=1)
+
+
+def unshifted(pivot: Scores, sums: Floats, squares: Floats, total: int) -> tuple[Floats, Floats]:
+    """(mean, sum of squared deviations from it) of `total` numbers, from the sums of their distances from `pivot` and of the squares of these."""
+    shift = sums / total
+    return pivot[:, 0] + shift, np.maximum(squares - sums * shift, 0)
 
 
 class Standing:

@@ -40,10 +40,8 @@ def intervals(values: Floats, sampler: Resampler, *, weights: Floats | None = No
     drawn = _drawn(weighted, share, sampler)
     acceleration = _acceleration(weighted - np.nan_to_num(mean) * share, sampler) if skewed else np.zeros(values.shape[1])
     clusters = np.min([(by_cluster(defined, group) > 0).sum(axis=0) for group in sampler.groups], axis=0)
-    ends = np.array(
-        [_ends(expanded_tail(int(count), level), skew) if count > 1 else (np.nan, np.nan) for count, skew in zip(clusters, acceleration, strict=True)]
-    )
-    low, high = _quantiles(drawn, ends)
+    tails = np.array([expanded_tail(int(count), level) if count > 1 else np.nan for count in clusters])
+    low, high = _quantiles(drawn, _ends(tails, acceleration))
     return Intervals(mean, low, high, defined.sum(axis=0))
 
 
@@ -69,12 +67,11 @@ def _acceleration(deviations: Floats, sampler: Resampler) -> Floats:
     return _ratio(cubes, 6 * squares**1.5)
 
 
-def _ends(tail: float, acceleration: float) -> tuple[float, float]:
-    """Which quantiles of the draws an interval takes that would leave `tail` on each side without skewness."""
-    a = float(np.nan_to_num(acceleration))
-    sides = a + np.array([-1.0, 1.0]) * stats.norm.isf(tail)
-    low, high = stats.norm.cdf(a + sides / np.maximum(1 - a * sides, 1e-3))
-    return float(low), float(high)
+def _ends(tails: Floats, acceleration: Floats) -> Floats:
+    """Which two quantiles (m, 2) of the draws intervals take that would leave `tails` (m,) on each side without skewness."""
+    a = np.nan_to_num(acceleration)[:, None]
+    sides = a + np.array([-1.0, 1.0]) * stats.norm.isf(tails)[:, None]
+    return np.asarray(stats.norm.cdf(a + sides / np.maximum(1 - a * sides, 1e-3)), dtype=np.float64)
 
 
 def interval(values: Floats, sampler: Resampler, *, weights: Floats | None = None, level: float = 0.95) -> tuple[float, float]:
@@ -108,8 +105,9 @@ def _drawn(weighted: Floats, share: Floats, sampler: Resampler) -> Floats:
         different, of_column = _different_columns(share)
         part, whole = (by_cluster(each, sampler.groups[0]).astype(np.float32) for each in (weighted, different))
         return np.concatenate([_ratio(drawn @ part, (drawn @ whole)[:, of_column]) for (drawn,) in sampler.draws()])
-    part, whole = weighted.astype(np.float32), share.astype(np.float32)
-    drawn = np.concatenate([_ratio(block @ part, block @ whole) for block in sampler.weights()])
+    different, of_column = _different_columns(share)
+    part, whole = weighted.astype(np.float32), different.astype(np.float32)
+    drawn = np.concatenate([_ratio(block @ part, (block @ whole)[:, of_column]) for block in sampler.weights()])
     mean = _ratio(weighted.sum(axis=0), share.sum(axis=0))
     error = _ratio(np.sqrt(squared_errors(weighted - np.nan_to_num(mean) * share, sampler)), share.sum(axis=0))
     return np.asarray(mean + (drawn - mean) * np.fmin(_ratio(error, _spread(drawn)), 1.0), dtype=np.float64)

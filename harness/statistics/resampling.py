@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from harness.remembered import Last
 from harness.types import Bools, Corpus, Ints, Question
 
 RESAMPLES = 2000
@@ -54,15 +55,28 @@ class Resampler:
 
     def draws(self) -> Iterable[tuple[Counts, ...]]:
         """How often each cluster of each column is drawn, (rows, clusters) a column, in blocks of rows."""
-        return _draws(self.seed, self.resamples, tuple(clusters_in(group) for group in self.groups), max(1, _BLOCK // max(len(self), 1)))
+        return _draws(self.seed, self.resamples, tuple(clusters_in(group) for group in self.groups), self._rows)
 
-    def weights(self) -> Iterator[Counts]:
-        """The weights (rows, n) of all resamples, in blocks of rows."""
+    @property
+    def _rows(self) -> int:
+        """Resamples in a block."""
+        return max(1, _BLOCK // max(len(self), 1))
+
+    def weights(self) -> Iterable[Counts]:
+        """The weights (rows, n) of all resamples, in blocks of rows. The cells of a sweep share them, so they are kept where they are small."""
+        if self.resamples * len(self) > _KEPT:
+            return self._weights()
+        return _last.of((self.seed, self.resamples, self._rows, *self.groups), lambda: list(self._weights()))
+
+    def _weights(self) -> Iterator[Counts]:
         for blocks in self.draws():
             out = np.ones((len(blocks[0]), len(self)), dtype=np.float32)
             for group, drawn in zip(self.groups, blocks, strict=True):
                 out *= drawn[:, group]
             yield out
+
+
+_last: Last[list[Counts]] = Last()
 
 
 def clusters_in(group: Ints) -> int:

@@ -30,6 +30,8 @@ from harness.errors import StoreError
 from harness.types import Cell, CellResult
 
 SCHEMA_VERSION = 1
+QUESTIONS = "questions.parquet"
+"""The table of a result, one row a question."""
 SUMS = "SHA256SUMS"
 """In every folder that `whole_folder` wrote: the checksum of every other file."""
 
@@ -141,7 +143,7 @@ def read_table(path: Path) -> pa.Table:
 def write_cell(place: Path, result: CellResult, corpus: Mapping[str, Any]) -> None:
     """Write a finished cell under `place` (outputs/cells/KEY)."""
     with whole_folder(place) as draft:
-        write_table(draft / "questions.parquet", result.questions)
+        write_table(draft / QUESTIONS, result.questions)
         write_json(draft / "config.json", result.cell.config)
         record = {
             "schema_version": SCHEMA_VERSION,
@@ -166,7 +168,7 @@ def read_cell(place: Path) -> CellResult | None:
     try:
         record = json.loads((place / "result.json").read_text(encoding="utf-8"))
         config = json.loads((place / "config.json").read_text(encoding="utf-8"))
-        questions = read_table(place / "questions.parquet").to_pandas()
+        questions = read_table(place / QUESTIONS).to_pandas()
     except (OSError, StoreError):  # another process replaces it this moment
         return None
     if record.get("schema_version") != SCHEMA_VERSION or record["status"] != "finished":

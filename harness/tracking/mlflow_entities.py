@@ -78,7 +78,7 @@ def dataset_input(corpus: Corpus) -> DatasetInput:
     counts = {
         "documents": len(corpus.documents),
         "questions": len(corpus.questions),
-        "characters": sum(len(document.text) for document in corpus.documents),
+        "characters": sum(document.length for document in corpus.documents),
     }
     digest = f"{corpus.digest[:_DIGEST_PART]}-{corpus.questions_digest[:_DIGEST_PART]}"
     dataset = Dataset(corpus.name[:_DATASET_NAME], digest, "chunk-sweep", json.dumps(digests), profile=json.dumps(counts))

@@ -6,6 +6,7 @@ import platform
 import re
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 
 from harness.tracking.base import SweepInfo
@@ -88,6 +89,7 @@ def _again(cell: Cell, info: SweepInfo) -> str:
     return "This cell again:\n\n```\n" + " \\\n".join(lines) + "\n```"
 
 
+@cache
 def versions() -> str:
     """The program, Python, and the libraries that numbers come from, as installed."""
     found = [f"Python {platform.python_version()}"]

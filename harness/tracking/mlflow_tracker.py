@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from harness.corpus.card import card_markdown
 from harness.errors import StoreError
 from harness.redaction import redacted
 from harness.tracking.base import SweepInfo, SweepOutcome
+from harness.tracking.files import QUESTIONS, read_table, write_table
 from harness.tracking.mlflow_client import quiet_client, store_errors
 from harness.tracking.mlflow_entities import VALUE_LIMIT, curve_entities, dataset_input, metric_entities, param_entities, params_of, tag_entities
 from harness.tracking.mlflow_notes import NOTE_LIMIT, cell_note, description_of, failure_note
@@ -144,19 +147,20 @@ class MlflowTracker:
                 return
             tags = {"chunk_digest": result.chunk_digest, NOTE: cell_note(result, self._told())}
             client.log_batch(run_id, metrics=metric_entities(result), tags=tag_entities(tags))
-            self._log_files(run_id, result, files)
+            self._log_files(run_id, files)
             self._close(run_id, "FINISHED")
 
-    def _log_files(self, run_id: str, result: CellResult, files: Path) -> None:
+    def _log_files(self, run_id: str, files: Path) -> None:
         client = self._use()
         for name in ("result.json", "config.json"):
             client.log_artifact(run_id, str(files / name))
-        table = result.questions
-        if self.store_text:
-            table = table.assign(question=[question.text for question in self._told().corpus.questions])
+        if not self.store_text:
+            client.log_artifact(run_id, str(files / QUESTIONS))
+            return
+        asked = pa.array([question.text for question in self._told().corpus.questions], pa.string())
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "questions.parquet"
-            table.to_parquet(path, index=False)
+            path = Path(folder) / QUESTIONS
+            write_table(path, read_table(files / QUESTIONS).append_column("question", asked))
             client.log_artifact(run_id, str(path))
 
     def cell_failed(self, cell: Cell, key: str, problem: str) -> None:

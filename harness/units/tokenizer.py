@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import InitVar, dataclass, field
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from harness.errors import ModelError
 from harness.types import Ints
 from harness.units.base import Ruler, ruler_from_tokens
 from harness.units.codepoints import well_formed
+from harness.units.windows import tokens_of
 
 _LONG_WORD = 100
 
@@ -55,12 +55,10 @@ class TokenizerUnit:
 
     def measure(self, text: str) -> Ruler:
         """The ruler with a cut at the start of every token but the first."""
-        encoding = self._tokenizer.encode(well_formed(text), add_special_tokens=False)
-        count = len(encoding.ids)
-        spans = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int64, count=2 * count).reshape(count, 2)
+        ids, spans = tokens_of(self._tokenizer, well_formed(text))
         start, end = spans[:, 0], spans[:, 1]
         if self._unknown is not None:
-            long = (np.array(encoding.ids, dtype=np.int64) == self._unknown) & (end - start > self._long_word)
+            long = (ids == self._unknown) & (end - start > self._long_word)
             if long.any():
                 start, end = _divide(start, end, long)
         return ruler_from_tokens(len(text), start, end)

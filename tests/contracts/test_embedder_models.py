@@ -127,6 +127,28 @@ def test_batches_hold_every_reading_once_within_the_budget() -> None:
     assert sum(padded) < 1.1 * lengths.sum()
 
 
+def cheapest(lengths: list[int], budget: int, apiece: int) -> int:
+    """What the best batches take, by trying all first batches of what is left: `lengths` falling."""
+    least = [0] * (len(lengths) + 1)
+    for first in reversed(range(len(lengths))):
+        stops = range(first + 1, min(first + max(budget // lengths[first], 1), len(lengths)) + 1)
+        least[first] = min((stop - first) * lengths[first] + apiece + least[stop] for stop in stops)
+    return least[0]
+
+
+def test_batches_are_the_cheapest_and_the_rest_of_them_forms_the_same_again() -> None:
+    random = np.random.default_rng(6)
+    for count in (1, 2, 37, 150):
+        lengths = random.integers(1, 300, count)
+        found = batches(lengths, 1024)
+        assert sum(len(rows) * int(lengths[rows].max()) + 32 for rows in found) == cheapest(sorted(lengths.tolist(), reverse=True), 1024, 32)
+        rest = np.sort(np.concatenate([*found[len(found) // 2 :]]))
+        assert [rest[rows].tolist() for rows in batches(lengths[rest], 1024)] == [rows.tolist() for rows in found[len(found) // 2 :]]
+    lengths = np.repeat([250, 120, 10], [9, 40, 300])
+    assert all(len(set(lengths[rows].tolist())) == 1 for rows in batches(lengths, 1024)), "lengths that are met often go by themselves"
+    assert batches(np.zeros(0, dtype=np.int64), 1024) == []
+
+
 class Broken(HashingEmbedder):
     """Gives what it was told to instead of the vector of the reading in the middle."""
 

@@ -17,7 +17,7 @@ from harness.embedding.reading import Inputs
 from harness.embedding.stored import STORAGES, stored
 from harness.errors import ConfigError
 from harness.experiment import embedded
-from harness.hydra_front.build import Workshop
+from harness.hydra_front.workshop import Workshop
 from harness.types import ChunkSet, Document, Ints, Vectors
 
 DIM = 40

@@ -18,9 +18,10 @@ from test_configs import composed
 from harness import runner
 from harness.chunking.fixed import FixedChunker
 from harness.course import Course, Earlier, Failure, Outcome
-from harness.hydra_front.build import Workshop, plan_cell
+from harness.hydra_front.build import plan_cell
 from harness.hydra_front.launching.base import Job, Place, job_of
 from harness.hydra_front.launching.worker import work
+from harness.hydra_front.workshop import Workshop
 from harness.planned import Planned
 from harness.runner import Runner
 from harness.tracking.base import SweepInfo

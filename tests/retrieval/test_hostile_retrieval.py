@@ -11,7 +11,7 @@ from retrieval_toys import NO_PROBES, lists, pool_of
 
 from harness.errors import ConfigError
 from harness.filters import check_filter
-from harness.hydra_front.build import build_part
+from harness.hydra_front.workshop import build_part
 from harness.retrieval.base import Queries, Retriever, Shelf
 from harness.retrieval.bm25 import Bm25Retriever
 from harness.retrieval.collapse import CollapseRetriever

@@ -25,7 +25,7 @@ from omegaconf import OmegaConf
 from harness.embedding import VectorCache
 from harness.embedding.weights import package_folder
 from harness.errors import ConfigError, ModelError, PartError
-from harness.hydra_front.build import Workshop
+from harness.hydra_front.workshop import Workshop
 from harness.retrieval import rerank
 from harness.retrieval.base import Index, Queries, Reports, Retriever, Shelf
 from harness.retrieval.cross_encoder import CrossEncoder

@@ -14,7 +14,7 @@ SOURCES = sorted([*(ROOT / "harness").rglob("*.py"), ROOT / "setup.py", ROOT / "
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib", "jsonpickle", "pandas.read_pickle"}
 MAKES_CODE = {"eval", "exec", "compile", "__import__"}
 READS_PICKLES = {"read_pickle", "to_pickle"}
-INSTANTIATES = {"harness/hydra_front/build.py", "harness/hydra_front/kinds.py", "harness/hydra_front/launching/__init__.py"}
+INSTANTIATES = {"harness/hydra_front/workshop.py", "harness/hydra_front/kinds.py", "harness/hydra_front/launching/__init__.py"}
 """The places that call what a configuration names: parts, and the launcher of a command."""
 
 

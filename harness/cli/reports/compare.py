@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.cli.options import Options, with_outputs
 from harness.cli.reports.finding import find_cell
 from harness.hydra_front.console import print_lines
-from harness.report.comparison import compare, lines
+from harness.report.comparison import compare, side_by_side
 
 
 def parser() -> Options:
@@ -23,5 +23,5 @@ def main(arguments: Sequence[str]) -> int:
     """Print the paired difference and the questions that flip."""
     options = parser().parse_args(arguments)
     first, second = (find_cell(options.outputs, word) for word in (options.first, options.second))
-    print_lines([f"{first.cell.label} against {second.cell.label}", *lines(compare(first, second, options.metric))])
+    print_lines([f"{first.cell.label} against {second.cell.label}", *side_by_side(compare(first, second, options.metric))])
     return 0

@@ -12,6 +12,7 @@ from harness.cli.options import Options, with_outputs
 from harness.errors import CommandLineError
 from harness.evaluation import Scoring
 from harness.hydra_front.console import print_summary
+from harness.report.unmeasured import left_out
 from harness.report.verdict import Section, result_sections
 from harness.summary import selected
 from harness.sweep import Select, summarise
@@ -34,7 +35,10 @@ def main(arguments: Sequence[str]) -> int:
     found = results.cells(options.outputs, stored)
     scoring = found[0].cell.config["scoring"] if found else {"resamples": 2000, "seed": 0}
     summary = summarise(found, _select(options, stored), Scoring(scoring["resamples"], scoring["seed"]))
-    parts = result_sections(summary)
+    gone = stored.record.get("screened_out") or []
+    parts = result_sections(replace(summary, effects=None) if gone else summary)
+    if gone:  # where the grid ends, and what an axis does, can't be told from the better cells
+        parts = [Section("Cells", tuple(left_out(gone))), *(part for part in parts if part.title != "Next")]
     if (status := stored.record.get("status")) in ("stopped", "failed"):
         told = f"This sweep {'was stopped' if status == 'stopped' else 'had failing cells'}: not every cell of its grid is here."
         parts = [Section("Cells", (f"{told} The same command goes on with it: {stored.record.get('command', '')}",)), *parts]

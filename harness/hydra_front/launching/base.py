@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from harness.course import Outcome
 from harness.errors import ConfigError
 from harness.planned import Executor, Planned
+from harness.sharding import Workers
 from harness.types import Cell
 
 
@@ -24,8 +25,39 @@ class Launching(Executor, Protocol):
         """How many groups it runs at once, as far as it knows."""
         ...
 
+    def shard_workers(self, count: int) -> ShardWorkers:
+        """Who works on the `count` shards of a cell, where cells are spread one at a time. Raises ConfigError where it can't be so."""
+        ...
+
     def close(self) -> None:
         """End the processes."""
+        ...
+
+
+class ShardWorkers(Workers, Protocol):
+    """Workers with processes of their own."""
+
+    def close(self) -> None:
+        """End the processes."""
+        ...
+
+
+class Settled(Protocol):
+    """What a process has to know to find files and modules as the one that asked: its folder, its sys.path, and the most cores to use."""
+
+    @property
+    def folder(self) -> str:
+        """The current folder."""
+        ...
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where modules are looked for."""
+        ...
+
+    @property
+    def cores(self) -> int | None:
+        """None: all there are."""
         ...
 
 

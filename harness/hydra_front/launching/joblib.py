@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.course import Outcome
-from harness.hydra_front.launching.base import Job, Place, job_of, library, whole_number
+from harness.errors import ConfigError
+from harness.hydra_front.launching.base import Job, Place, ShardWorkers, job_of, library, whole_number
 from harness.hydra_front.launching.worker import child, work
 from harness.planned import Planned
 from harness.workers import CORES, cores
@@ -72,6 +73,10 @@ class JoblibExecutor:
             return task.job.lost(f"its process died {task.deaths} times (killed, or out of memory); fewer of them: hydra.launcher.n_jobs=1")
         waiting.appendleft(task)
         return []
+
+    def shard_workers(self, count: int) -> ShardWorkers:
+        """None: processes of one machine share its memory and its disk."""
+        raise ConfigError("shards", count, "are spread over a Ray cluster (hydra/launcher=ray), or worked on one by one here (no hydra/launcher)")
 
     def close(self) -> None:
         """End the processes, at once."""

@@ -14,6 +14,7 @@ from typing import Any
 from harness.course import Outcome
 from harness.errors import ConfigError, StoreError, reason
 from harness.hydra_front.launching.base import Job, Place, job_of, library, whole_number
+from harness.hydra_front.launching.ray_shards import RayShards
 from harness.hydra_front.launching.worker import work
 from harness.planned import Planned
 
@@ -33,7 +34,7 @@ class RayExecutor:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._ray = library("ray", "ray")
         self._place, self._address = place, address
-        self._cpus, self._retries = whole_number("hydra.launcher.cpus", cpus, 1), whole_number("hydra.launcher.retries", retries, 0)
+        self.cpus, self.retries = whole_number("hydra.launcher.cpus", cpus, 1), whole_number("hydra.launcher.retries", retries, 0)
         if gpus is not None and not gpus >= 0:
             raise ConfigError("hydra.launcher.gpus", gpus, "a number from 0 up; null for one where there are any")
         self._gpus, self._cache = gpus, None if cache is None else os.path.expanduser(cache)
@@ -42,13 +43,13 @@ class RayExecutor:
     @property
     def width(self) -> int:
         """How many tasks the cluster takes at once, as it is now."""
-        return max(int(self._connected().cluster_resources().get("CPU", 1)) // self._cpus, 1)
+        return max(int(self.connected().cluster_resources().get("CPU", 1)) // self.cpus, 1)
 
     def run(self, groups: Sequence[Sequence[Planned]], begun: Callable[[Planned], None]) -> Generator[Outcome, None, None]:
         """Hand all groups to Ray, which may grow its cluster for them; see Executor. Which one is on its way it does not say."""
-        ray = self._connected()
-        task, cache = self._task(), self._cache_there()
-        waiting = {task.remote(job): job for job in (job_of(self._place, plans, cache=cache, cores=self._cpus) for plans in groups)}
+        ray = self.connected()
+        task, cache = self._task(), self.cache_there()
+        waiting = {task.remote(job): job for job in (job_of(self._place, plans, cache=cache, cores=self.cpus) for plans in groups)}
         try:
             while waiting:
                 (ready, *_), _ = ray.wait(list(waiting), num_returns=1)
@@ -62,23 +63,31 @@ class RayExecutor:
         try:
             found: list[Outcome] = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            return job.lost(f"Ray gave it up after {self._retries} more tries: {reason(error)}")
+            return job.lost(f"Ray gave it up after {self.retries} more tries: {reason(error)}")
         return found
 
+    def shard_workers(self, count: int) -> RayShards:
+        """Who works on the shards of one cell after the other."""
+        return RayShards(self, self._place)
+
+    def gpus_of_a_task(self) -> float:
+        """GPUs that a task asks for."""
+        return (1 if self.connected().cluster_resources().get("GPU", 0) else 0) if self._gpus is None else self._gpus
+
     def _task(self) -> Any:
-        resources = self._connected().cluster_resources()
-        gpus = (1 if resources.get("GPU", 0) else 0) if self._gpus is None else self._gpus
         # max_calls: Ray would end a process that has a GPU after each task, and its model with it
         remote = self._ray.remote(max_calls=0)(work)
-        return remote.options(num_cpus=self._cpus, num_gpus=gpus, max_retries=self._retries)
+        return remote.options(num_cpus=self.cpus, num_gpus=self.gpus_of_a_task(), max_retries=self.retries)
 
-    def _cache_there(self) -> str | None:
-        machines = {node["NodeManagerHostname"] for node in self._connected().nodes() if node["Alive"]}
+    def cache_there(self) -> str | None:
+        """A folder for vectors on a disk of each machine; None: the one under outputs."""
+        machines = {node["NodeManagerHostname"] for node in self.connected().nodes() if node["Alive"]}
         if self._cache is not None or len(machines) < 2:
             return self._cache
         return os.path.join(tempfile.gettempdir(), f"chunk-sweep-{getpass.getuser()}")
 
-    def _connected(self) -> Any:
+    def connected(self) -> Any:
+        """Ray, connected to the cluster. Raises StoreError where it can't be reached."""
         if not self._ray.is_initialized():
             options = {"include_dashboard": False} if self._address is None and "RAY_ADDRESS" not in os.environ else {}
             try:

@@ -21,8 +21,9 @@ from omegaconf import OmegaConf
 
 from harness.course import Failure, Impossible, Outcome
 from harness.errors import ConfigError, HarnessError, StoreError, reason
-from harness.hydra_front.build import Workshop, plan_cell
-from harness.hydra_front.launching.base import Job
+from harness.hydra_front.build import plan_cell
+from harness.hydra_front.launching.base import Job, Place, Settled
+from harness.hydra_front.workshop import Workshop
 from harness.planned import Planned
 from harness.redaction import redacted
 from harness.runner import Runner
@@ -77,31 +78,38 @@ def _failed(key: str, problem: str, expected: bool, trace: str) -> Outcome:
 
 
 def _planned(cell: Cell, key: str, job: Job) -> Planned:
-    _settle(job)
-    workshop = _workshop(job.place.outputs, job.place.cache_gigabytes, job.cache)
-    plan = plan_cell(OmegaConf.create(dict(cell.config)), cell.config["choices"], workshop)
+    settle(job)
+    plan = plan_cell(OmegaConf.create(dict(cell.config)), cell.config["choices"], workshop(job.place, job.cache))
     if isinstance(plan, Impossible):
         raise ConfigError("cell", cell.label, plan.reason)
     if plan.key != key:
-        machine = socket.gethostname()
-        raise StoreError(f"{machine} makes another cell of it: its code, libraries, weights or data are not those here; install the same")
+        raise StoreError(f"{machine()} makes another cell of it: its code, libraries, weights or data are not those here; install the same")
     return replace(plan, cell=cell)
 
 
-def _settle(job: Job) -> None:
+def settle(job: Settled) -> None:
     """Relative paths and a person's own modules are found as they are where the command was typed."""
     try:
         os.chdir(job.folder)
     except OSError as error:
-        raise StoreError(f"{socket.gethostname()} has no folder {job.folder}; start the command in one that all machines share") from error
+        raise StoreError(f"{machine()} has no folder {job.folder}; start the command in one that all machines share") from error
     sys.path += [path for path in job.paths if path not in sys.path]
     if job.cores is not None:
         os.environ[CORES] = str(job.cores)
 
 
+def machine() -> str:
+    """The name of this machine."""
+    return socket.gethostname()
+
+
+def workshop(place: Place, cache: str | None) -> Workshop:
+    """Kept from job to job, so that a process loads a model and a corpus once."""
+    return _workshop(place.outputs, place.cache_gigabytes, cache)
+
+
 @lru_cache(maxsize=2)
 def _workshop(outputs: Path, cache_gigabytes: float, cache: str | None) -> Workshop:
-    """Kept from job to job, so that a process loads a model and a corpus once."""
     return Workshop(outputs, cache_gigabytes, None if cache is None else _own_folder(Path(cache)))
 
 

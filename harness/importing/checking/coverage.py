@@ -30,7 +30,7 @@ def coverage(corpus: Corpus) -> Coverage:
     for evidence in evidence_of(corpus.questions):
         spans[evidence.span.doc].append((evidence.span.start, evidence.span.end))
     asked = Counter(doc for question in corpus.questions for doc in {it.span.doc for it in evidence_of([question])})
-    lengths = [len(document.text) for document in corpus.documents]
+    lengths = [document.length for document in corpus.documents]
     untouched = [length for place, length in enumerate(lengths) if place not in spans]
     answerable = sum(bool(question.answers) for question in corpus.questions)
     return Coverage(

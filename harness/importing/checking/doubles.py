@@ -44,7 +44,7 @@ def same_documents(documents: Sequence[Document]) -> list[tuple[str, str]]:
     first: dict[bytes, str] = {}
     pairs = []
     for document in documents:
-        if not document.text.strip():
+        if document.blank:
             continue
         earlier = first.setdefault(_digest(document.text), document.id)
         if earlier != document.id:

@@ -65,11 +65,11 @@ class Fits:
 
 def fits(documents: Sequence[Document], unit: Unit, sizes: Sequence[int], *, sample: int = SAMPLE) -> Fits:
     """For each size the share of the documents that it leaves whole; of more than `sample` documents, that of so many evenly spaced ones."""
-    texts = [document.text for document in documents if document.text.strip()]
-    looked = evenly(texts, sample)
+    written = [document for document in documents if not document.blank]
+    looked = evenly(written, sample)
     most = max(sizes)
-    lengths = np.array([units_up_to(unit, text, most) for text in looked], dtype=np.int64)
-    return Fits(len(texts), len(looked), {size: float((lengths <= size).mean()) if len(lengths) else 0.0 for size in sorted(sizes)})
+    lengths = np.array([units_up_to(unit, document.text, most) for document in looked], dtype=np.int64)
+    return Fits(len(written), len(looked), {size: float((lengths <= size).mean()) if len(lengths) else 0.0 for size in sorted(sizes)})
 
 
 def evenly(items: Sequence[_T], most: int) -> list[_T]:

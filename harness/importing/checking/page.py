@@ -87,7 +87,7 @@ def _facts(corpus: Corpus, unit: Unit, sizes: Sequence[int], progress: Progress)
     for place, (name, step) in enumerate(steps):
         progress(name, place, len(steps))
         results.append(step())
-    lengths = np.array([len(document.text) for document in corpus.documents], dtype=np.int64)
+    lengths = np.array([document.length for document in corpus.documents], dtype=np.int64)
     return Facts(unit.name, tuple(sorted(sizes)), lengths, *results)
 
 

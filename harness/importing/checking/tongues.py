@@ -42,8 +42,8 @@ class Tongues:
 
 def tongues(corpus: Corpus) -> Tongues:
     """Guess from at most 100 documents, evenly spaced, and 400 questions."""
-    texts = evenly([document.text for document in corpus.documents if document.text.strip()], _DOCUMENTS)
-    guessed = Counter(language_of(text[:_READ]) for text in texts)
+    texts = [document.text[:_READ] for document in evenly([it for it in corpus.documents if not it.blank], _DOCUMENTS)]
+    guessed = Counter(map(language_of, texts))
     asked = language_of("\n".join(question.text for question in evenly(corpus.questions, _QUESTIONS_AT_ONCE)))
     return Tongues(len(texts), dict(guessed.most_common()), asked, broken_share([text[: _READ // 4] for text in texts]))
 
