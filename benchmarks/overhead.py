@@ -25,9 +25,10 @@ from harness.bundled import bundled_folder
 from harness.chunking import chunk_documents
 from harness.embedding import minilm
 from harness.hydra_front import schema
-from harness.hydra_front.build import Workshop, plan_cell
+from harness.hydra_front.build import plan_cell
 from harness.hydra_front.console import SweepConsole
 from harness.hydra_front.session import Session
+from harness.hydra_front.workshop import Workshop
 from harness.planned import Planned
 from harness.sweep import Select
 from harness.tracking.mlflow_tracker import MlflowTracker

@@ -6,13 +6,13 @@ import sys
 from typing import Any
 
 from harness.cli.main import main
-from harness.hydra_front import build
+from harness.hydra_front import workshop
 
 
-def _fresh(self: build.Workshop, node: Any) -> Any:
-    return build.build_part("embedder", node)
+def _fresh(self: workshop.Workshop, node: Any) -> Any:
+    return workshop.build_part("embedder", node)
 
 
 if __name__ == "__main__":
-    build.Workshop.embedder = _fresh
+    workshop.Workshop.embedder = _fresh
     sys.exit(main())
