@@ -37,10 +37,10 @@ class Shelf:
     documents: tuple[Document, ...] = ()
     vector_bytes: float | None = None
     sharded: Sharded | None = None
-    _built: dict[str, Index] = field(default_factory=dict, repr=False, compare=False)
+    _built: dict[str, KeptIndex] = field(default_factory=dict, repr=False, compare=False)
     _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def index(self, retriever: Retriever) -> Index:
+    def index(self, retriever: Retriever) -> KeptIndex:
         """What `retriever` builds over this shelf, built once: retrievers that hold others share them, and so do the cells of a sweep."""
         key = json.dumps(describe(retriever), sort_keys=True)
         if key not in self._built:

@@ -58,10 +58,8 @@ class HnswIndex:
 
     def __init__(self, by: HnswRetriever, shelf: Shelf) -> None:
         self._by, self._exact = by, shelf.index(DenseRetriever())
-        vectors = np.ascontiguousarray(shelf.vectors, dtype=np.float32)
-        self._catalogue = Catalogue(shelf.doc, vectors, shelf.entry)
-        number = self._catalogue.number
-        self._graph = _build(vectors if number is None else vectors[np.unique(number, return_index=True)[1]], by)
+        built = shelf.once(f"graph {by.m} {by.ef_construction}", lambda: _built(shelf, by))  # which does not depend on how it is walked
+        self._catalogue, self._graph, self._seconds = built.catalogue, built.graph, built.seconds
         self._bytes = index_bytes(shelf) + _links(self._graph)
         self._walked: tuple[Queries, Candidates, Rows] | None = None
         self._facts: dict[str, float] = {}
@@ -73,21 +71,20 @@ class HnswIndex:
 
     def facts(self) -> Mapping[str, float]:
         """Of the last questions: index_recall_at_10 = share of the exact first 10 that the graph has among its first 10 (a tie at the tenth counts),
-        mean over questions with candidates; search_ms_per_question, of the walks; exact_ms_per_question, of exact search with its statistics."""
-        return dict(self._facts)
+        mean over questions with candidates; search_ms_per_question, of the walks; exact_ms_per_question, of exact search with its statistics.
+        seconds_graph: of building the graph, which cells that walk it otherwise share."""
+        return {**self._facts, "seconds_graph": self._seconds}
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` candidates: those that the graph leads to, then all others in exact order, with scores that fall by 1 a place and mean
         nothing. Statistics and probes are those of exact search: they belong to the vectors, not to the way they are searched."""
         width = max(self._by.ef_search, RECALL_DEPTH)
-        began = time.perf_counter()
         exact = self._exact.search(queries, candidates, max(depth, 0) + width, probes)
-        seconds = time.perf_counter() - began
         every = Rows(np.repeat(np.arange(len(exact)), np.diff(exact.indptr)), exact.chunk, exact.score)
         if self._walked is None or self._walked[0] is not queries or self._walked[1] is not candidates:
             head = self._head(queries, candidates, every)
             self._walked = (queries, candidates, head)
-            self._facts["exact_ms_per_question"] = 1000 * seconds / max(len(exact), 1)
+            self._facts["exact_ms_per_question"] = 1000 * self._exact.seconds / max(len(exact), 1)
             if (recall := _recall(head, every, exact.candidates)) is not None:
                 self._facts["index_recall_at_10"] = recall
         head = self._walked[2]
@@ -146,6 +143,23 @@ class HnswIndex:
         first[1:] = (question[1:] != question[:-1]) | (chunk[1:] != chunk[:-1])
         found = best_first(Rows(question[first], chunk[first], high[first]))
         return found.where(found.place < self._by.ef_search)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A graph, the catalogue of the vectors in it, and the seconds that both took."""
+
+    catalogue: Catalogue
+    graph: Any
+    seconds: float
+
+
+def _built(shelf: Shelf, by: HnswRetriever) -> _Built:
+    began, vectors = time.perf_counter(), np.ascontiguousarray(shelf.vectors, dtype=np.float32)
+    catalogue = Catalogue(shelf.doc, vectors, shelf.entry)
+    number = catalogue.number
+    graph = _build(vectors if number is None else vectors[np.unique(number, return_index=True)[1]], by)
+    return _Built(catalogue, graph, time.perf_counter() - began)
 
 
 def _build(vectors: Vectors, by: HnswRetriever) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +24,9 @@ class KeptIndex:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._found: list[tuple[Queries, Candidates, int, Ranking]] = []
+        self._found: list[tuple[Queries, Candidates, int, Ranking, float]] = []
+        self.seconds = 0.0
+        """What the ranking that was given last took to find, if not now, then when it was found."""
 
     @property
     def nbytes(self) -> int:
@@ -37,12 +40,15 @@ class KeptIndex:
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """As the index searches."""
-        for asked, among, deep, ranking in self._found:
+        for asked, among, deep, ranking, seconds in self._found:
             if asked is queries and among is candidates and depth <= deep and (probed := _probed(ranking, probes)) is not None:
+                self.seconds = seconds
                 return first_places(probed, depth)
+        began = time.perf_counter()
         ranking = self.index.search(queries, candidates, depth, probes)
+        self.seconds = time.perf_counter() - began
         others = [row for row in self._found if not (row[0] is queries and row[1] is candidates)]
-        self._found = [(queries, candidates, depth, ranking), *others][:_KEPT]
+        self._found = [(queries, candidates, depth, ranking, self.seconds), *others][:_KEPT]
         return ranking
 
 

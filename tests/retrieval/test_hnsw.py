@@ -164,7 +164,7 @@ def test_bytes_are_those_of_vectors_as_stored_and_of_links() -> None:
 
 def test_figures_say_what_a_question_costs() -> None:
     _, facts = run(HnswRetriever())
-    assert set(facts) == {"index_recall_at_10", "search_ms_per_question", "exact_ms_per_question"}
+    assert set(facts) == {"index_recall_at_10", "search_ms_per_question", "exact_ms_per_question", "seconds_graph"}
     assert min(facts.values()) > 0
 
 

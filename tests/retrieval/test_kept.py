@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,23 @@ def test_who_reads_no_vectors_searches_a_shelf_without(name: str) -> None:
     found = shelf.index(inner).search(queries, candidates, 30, NOTHING)
     full, asked, _ = scene()
     assert same(found, full.index(inner).search(asked, candidates, 30, NOTHING))
+
+
+def test_what_is_told_of_time_is_of_the_search_that_found_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, queries, candidates = scene()
+    searched, plain = [0], DenseIndex.search
+
+    def slow(self: DenseIndex, *asked: Any) -> Ranking:
+        searched[0] += 1
+        time.sleep(0.05)
+        return plain(self, *asked)
+
+    monkeypatch.setattr(DenseIndex, "search", slow)
+    told = []
+    for width in (64, 32):
+        index = shelf.index(retriever("hnsw", f"retriever.ef_search={width}", "retriever.exact_below=0"))
+        index.search(queries, candidates, 20, NOTHING)
+        told.append(index.facts())
+    assert searched == [1], "the second was cut from the first"
+    assert told[0]["exact_ms_per_question"] == told[1]["exact_ms_per_question"] >= 50 / 9
+    assert told[0]["seconds_graph"] == told[1]["seconds_graph"] > 0
