@@ -49,23 +49,21 @@ def compare(first: CellResult, second: CellResult, metric: str, *, key: str = "-
 
 def lines(found: Comparison) -> list[str]:
     """The comparison in words, the second being what was before."""
-    gap = found.paired
-    return [
-        f"{found.metric}: {number(found.second, 3)} -> {number(found.first, 3)}, "
-        f"change {gap.difference:+.3f} (95% {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}, n={gap.n})",
-        f"{len(found.gained)} questions gained{_named(found.gained)}",
-        f"{len(found.lost)} questions lost{_named(found.lost)}",
-    ]
+    return _told(found, f"{number(found.second, 3)} -> {number(found.first, 3)}, change", "gained", "lost")
 
 
 def side_by_side(found: Comparison) -> list[str]:
     """The same for two cells of which neither is the older one."""
+    shown = f"{number(found.first, 3)} against {number(found.second, 3)}, difference"
+    return _told(found, shown, "better in the first", "better in the second")
+
+
+def _told(found: Comparison, shown: str, gained: str, lost: str) -> list[str]:
     gap = found.paired
     return [
-        f"{found.metric}: {number(found.first, 3)} against {number(found.second, 3)}, "
-        f"difference {gap.difference:+.3f} (95% {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}, n={gap.n})",
-        f"{len(found.gained)} questions better in the first{_named(found.gained)}",
-        f"{len(found.lost)} questions better in the second{_named(found.lost)}",
+        f"{found.metric}: {shown} {gap.difference:+.3f} (95% {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}, n={gap.n})",
+        f"{len(found.gained)} questions {gained}{_named(found.gained)}",
+        f"{len(found.lost)} questions {lost}{_named(found.lost)}",
     ]
 
 

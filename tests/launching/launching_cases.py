@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from front_cases import write_corpus
+from stored_cases import cells, leaderboard
 
 PARTS = """
 import os
@@ -60,3 +62,20 @@ def record(outputs: Path) -> dict[str, Any]:
     (path,) = outputs.glob("sweeps/*/sweep.json")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def deadly(folder: Path, monkeypatch: pytest.MonkeyPatch, **changes: int) -> Harbour:
+    """A harbour whose embedder may be told to kill its process, in reach of Ray's workers."""
+    made = Harbour(folder, **changes)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("HARBOUR_DEATHS", str(made.deaths))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    return made
+
+
+def the_same(here: Path, there: Path) -> None:
+    """Results, leaderboard and record of two folders of outputs."""
+    assert cells(there) == cells(here)
+    assert leaderboard(there) == leaderboard(here)
+    for name in ("cells", "failed", "winner", "tied"):
+        assert record(there)[name] == record(here)[name]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from front_cases import call
-from launching_cases import Harbour, record
+from launching_cases import Harbour, deadly, the_same
 from stored_cases import cells, leaderboard
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -19,22 +18,7 @@ pytest.importorskip("ray", reason="needs chunk-sweep[ray]")
 
 @pytest.fixture
 def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harbour:
-    made = Harbour(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("HARBOUR_DEATHS", str(made.deaths))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    return made
-
-
-@pytest.fixture
-def cluster(harbour: Harbour) -> Iterator[Any]:
-    """Two nodes of one core each, which inherit what `harbour` set."""
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
+    return deadly(tmp_path, monkeypatch)
 
 
 def test_the_same_as_here(harbour: Harbour, cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,10 +31,7 @@ def test_the_same_as_here(harbour: Harbour, cluster: Any, tmp_path: Path, capsys
     assert (here.status, there.status) == (1, 1), there.err
     assert not list(harbour.deaths.iterdir())
     assert len(cells(tmp_path / "there")) == 4
-    assert cells(tmp_path / "there") == cells(tmp_path / "here")
-    assert leaderboard(tmp_path / "there") == leaderboard(tmp_path / "here")
-    for name in ("cells", "failed", "winner", "tied"):
-        assert record(tmp_path / "there")[name] == record(tmp_path / "here")[name]
+    the_same(tmp_path / "here", tmp_path / "there")
 
 
 def test_a_node_that_is_lost(harbour: Harbour, cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 from front_cases import call
-from launching_cases import Harbour, record
-from stored_cases import cells, leaderboard
+from launching_cases import Harbour, deadly, the_same
 
 from harness.embedding import HashingEmbedder
 from harness.embedding.sharded import Source
@@ -29,25 +28,11 @@ pytest.importorskip("ray", reason="needs chunk-sweep[ray]")
 
 @pytest.fixture
 def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harbour:
-    made = Harbour(tmp_path, documents=12)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("HARBOUR_DEATHS", str(made.deaths))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    made = deadly(tmp_path, monkeypatch, documents=12)
     # Narrow blocks of products, so that some hundred chunks are searched on the cluster.
     monkeypatch.setattr("harness.retrieval.products._FEWEST_COLUMNS", 16)
     monkeypatch.setattr("harness.retrieval.products._MOST_COLUMNS", 16)
     return made
-
-
-@pytest.fixture
-def cluster(harbour: Harbour) -> Iterator[Any]:
-    """Two nodes of one core each, which inherit what `harbour` set."""
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
 
 
 def on(cluster: Any) -> list[str]:
@@ -61,13 +46,6 @@ def tokens(outputs: Path) -> dict[str, Any]:
         metrics = json.loads(path.read_text(encoding="utf-8"))["metrics"]
         found[path.parent.name] = (metrics["embedded_tokens"], metrics["cached_tokens"])
     return found
-
-
-def the_same(here: Path, there: Path) -> None:
-    assert cells(there) == cells(here)
-    assert leaderboard(there) == leaderboard(here)
-    for name in ("cells", "failed", "winner", "tied"):
-        assert record(there)[name] == record(here)[name]
 
 
 def test_processes_killed_in_the_middle(
