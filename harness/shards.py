@@ -16,13 +16,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from filelock import BaseFileLock, FileLock, Timeout
 
 from harness.errors import StoreError, reason
 from harness.types import Ints, Vectors
 
+_HELD = "held"
+"""The lock of a folder of shards."""
+
 
 def shard_bounds(count: int, shards: int) -> Ints:
-    """Where `count` rows in their order are cut into `shards` parts that differ by one row at most: shard s has rows `[s]` to `[s + 1]`."""
+    """Where `count` rows in their order are cut into `shards` parts that differ by one row at most: shard s has rows `[s]` to `[s + 1]`. No more
+    parts than rows."""
+    shards = min(shards, max(count, 1))
     return np.arange(shards + 1, dtype=np.int64) * count // shards
 
 
@@ -101,7 +107,8 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        raise StoreError(f"{path}: the vectors of a shard can't be written ({reason(error)}); outputs=… on another disk would do") from error
+        full = "" if error.errno else "; the disk is full"  # NumPy's own has no number
+        raise StoreError(f"{path}: the vectors of a shard can't be written ({reason(error)}{full}); outputs=… on another disk would do") from error
 
 
 def _mapped(path: str, shape: tuple[int, int]) -> Vectors:
@@ -117,35 +124,38 @@ def _mapped(path: str, shape: tuple[int, int]) -> Vectors:
 
 
 class ShardFolder:
-    """A folder for the files of one cell's shards under `root`, gone when nothing holds it any more; those of processes that were killed on this
-    machine go when the next one is made."""
+    """A folder for the files of one cell's shards under `root`, gone when nothing holds it any more; those of processes that were killed go when the
+    next one is made. Whoever uses one holds a lock in it: numbers of processes mean nothing to another container."""
 
     def __init__(self, root: Path) -> None:
         try:
             root.mkdir(parents=True, exist_ok=True)
             _sweep(root)
             self.path = Path(tempfile.mkdtemp(prefix=f"{socket.gethostname()}-{os.getpid()}-", dir=root))
-        except OSError as error:
+            held = FileLock(self.path / _HELD)
+            held.acquire(timeout=0)
+        except (OSError, Timeout, NotImplementedError) as error:  # the last: a file system without locks
             raise StoreError(f"{root}: can't be written ({reason(error)}); outputs=… in another place would do") from error
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        weakref.finalize(self, _give_up, held, self.path)
+
+
+def _give_up(held: BaseFileLock, place: Path) -> None:
+    held.release()
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def _sweep(root: Path) -> None:
-    """Remove what killed processes of this machine left."""
-    for place in root.glob(f"{socket.gethostname()}-*-*"):
-        number = place.name.rsplit("-", 2)[1]
-        if number.isdecimal() and not _lives(int(number)):
-            shutil.rmtree(place, ignore_errors=True)
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is another person's
-        return True
-    return True
+    """Remove what killed processes left. A folder of this moment, whose lock is not there yet, stays."""
+    for place in root.iterdir():
+        lock = place / _HELD
+        if not lock.exists():
+            continue
+        held = FileLock(lock)
+        try:
+            held.acquire(timeout=0)
+        except (OSError, Timeout, NotImplementedError):
+            continue
+        _give_up(held, place)
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,6 +170,9 @@ def test_a_screened_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     whole = call(capsys, *words, "screen=null")
     assert f"{len(gone)} ran, {len(measured)} reused" in whole.out
     assert "screened out" not in whole.out
+    finished = call(capsys, *words, LOOK)
+    assert "6 reused" in finished.out
+    assert "screened out" not in finished.out, "what is measured already costs nothing and is shown"
 
 
 @pytest.mark.parametrize(

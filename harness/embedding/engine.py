@@ -95,11 +95,11 @@ class Engine:
         half = deepcopy(self.model).to(getattr(torch, wanted))
         lowest = self._agreement(half, probes, np.arange(len(probes.keys)))
         if asked is None and lowest < AGREES:
-            self._warn(f"{name}: computed in float32, as {wanted} moves vectors too far on this device (lowest cosine {lowest:.5f}, wanted {AGREES})")
+            self._warn(f"{name}: computed in float32, as {wanted} moves vectors too far on this device (lowest cosine {lowest:.7f}, wanted {AGREES})")
             return
         self._exact, self.model, self.precision = self.model, half, wanted
         if lowest < AGREES:
-            self._warn(f"{name}: vectors in {wanted} are not those in float32 (lowest cosine {lowest:.5f}, wanted {AGREES})")
+            self._warn(f"{name}: vectors in {wanted} are not those in float32 (lowest cosine {lowest:.7f}, wanted {AGREES})")
 
     def vectors(self, inputs: Inputs, rows: Ints) -> Iterator[tuple[Ints, Vectors]]:
         """Unit vectors of the readings `rows`, batch by batch as they are done. The process's number of threads is as before afterwards."""
@@ -168,7 +168,7 @@ class Engine:
             self._exact = None
         if lowest < AGREES:
             self._warn(
-                f"vectors of these texts in {self.precision} are not those in float32 (lowest cosine {lowest:.5f} in a sample, wanted {AGREES}); "
+                f"vectors of these texts in {self.precision} are not those in float32 (lowest cosine {lowest:.7f} in a sample, wanted {AGREES}); "
                 "embedder.precision=float32 would do"
             )
 

@@ -45,7 +45,7 @@ def run(words: list[str]) -> int:
     conf = bundled_folder("conf")
     schema.register()
     launcher.register(_run_grid, Searching(_of_the_command, _planned, _check_search))
-    words = preflight.in_order(words)
+    words = preflight.without_nulls(preflight.in_order(words))
     preflight.check(words, conf)
     sys.argv = ["chunk-sweep run", *words]
     _status[0] = 0
@@ -115,9 +115,11 @@ def _sweep(configs: Sequence[DictConfig], hydra_nodes: Sequence[DictConfig]) -> 
     plans = _plans(configs, hydra_nodes, shared.workshop)
     select = _select(first, plans) if earlier else _check(configs, plans, console)
     rerun = first.rerun and not earlier
-    kept, dropped = screened(None if earlier else first.screen, plans, shared.workshop, select, console, only=first.plan)
+    ahead = Ahead(shared.outputs, rerun)
+    screen = None if earlier else first.screen
+    kept, dropped = screened(screen, plans, shared.workshop, select, console, finished=ahead.seems_finished, only=first.plan)
     if not earlier:
-        seen = look_ahead(Ahead(shared.outputs, rerun), kept, console, only=first.plan, alone=shared.alone)
+        seen = look_ahead(ahead, kept, console, only=first.plan, alone=shared.alone)
         if seen is None:
             return [math.nan] * len(plans)
         earlier = seen
@@ -147,7 +149,7 @@ _FOR_THE_SWEEP = ("select", "tracking", "screen", "outputs", "cache_gigabytes", 
 def _same_for_all(configs: Sequence[DictConfig]) -> None:
     """These say what becomes of the sweep as a whole, so they have no values by cell."""
     for name in _FOR_THE_SWEEP:
-        if any(config[name] != configs[0][name] for config in configs):
+        if any(str(config[name]) != str(configs[0][name]) for config in configs):  # nan is not equal to itself
             raise ConfigError(name, "several values", "one value for the whole grid; run the command once for each")
 
 

@@ -37,11 +37,11 @@ class Ahead:
         corpus that is read from disk as it is needed is not looked at: to cut it once more would take as long as the cell does."""
         if any(isinstance(plan, Planned) and plan.experiment.corpus.stored for plan in plans):
             return None, Earlier()
-        seen = glance(plans, self._seems_finished, self._seems_ranked)
+        seen = glance(plans, self.seems_finished, self._seems_ranked)
         earlier = Earlier(embedded=seen.embedded)
         if seen.seconds is not None and seen.seconds < _LONG:
             return None, earlier
-        found = foresee(plans, self._seems_finished, self._seems_ranked, known=seen.chunks, tried=seen.trials)
+        found = foresee(plans, self.seems_finished, self._seems_ranked, known=seen.chunks, tried=seen.trials)
         return found if seen.seconds is None or found.seconds >= _LONG else None, earlier
 
     def _finished(self, plan: Planned) -> bool:
@@ -52,7 +52,8 @@ class Ahead:
         stored = None if self.rerun else read_retrieved(self._ranking(plan))
         return stored is not None and fitted(plan.experiment, stored) is not None
 
-    def _seems_finished(self, plan: Planned) -> bool:
+    def seems_finished(self, plan: Planned) -> bool:
+        """Whether its result lies there, which may still turn out to be damaged."""
         return not self.rerun and (self._cell(plan) / "result.json").is_file()
 
     def _seems_ranked(self, plan: Planned) -> bool:

@@ -26,6 +26,8 @@ from harness.hydra_front.schema import RootConfig
 from harness.hydra_front.secrets import check_secrets
 from harness.tracking.files import folder_for
 
+_NONE_ANYWAY = ("screen=null", "experiment=null")
+
 
 def in_order(words: Sequence[str]) -> list[str]:
     """Options first, then overrides: Hydra understands no options between overrides. Raises CommandLineError for an option that it does not have."""
@@ -115,6 +117,11 @@ def _lines(swept: Sequence[Override]) -> Iterator[str]:
         elif override.is_discrete_sweep():
             for value in _values(override):
                 yield f"{override.get_key_element()}={value}"
+
+
+def without_nulls(words: Sequence[str]) -> list[str]:
+    """Choices that are none unless they are given, typed as none: Hydra takes no null for a choice."""
+    return [word for word in words if word not in _NONE_ANYWAY]
 
 
 def _values(override: Override) -> list[str]:

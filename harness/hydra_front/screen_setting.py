@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -32,16 +32,24 @@ def screen_of(node: Any, workshop: Workshop) -> Screen | None:
 
 
 def screened(
-    node: Any, plans: Sequence[Planned | Impossible], workshop: Workshop, select: Select, console: SweepConsole, *, only: bool
+    node: Any,
+    plans: Sequence[Planned | Impossible],
+    workshop: Workshop,
+    select: Select,
+    console: SweepConsole,
+    *,
+    finished: Callable[[Planned], bool],
+    only: bool,
 ) -> tuple[list[Planned | Impossible], dict[int, ScreenedOut]]:
     """`look_through` by what `screen` says, told in a line a corpus; with the dropped cells by name where `only` that is asked for."""
     screen = screen_of(node, workshop)
     if screen is None:
         return list(plans), {}
-    kept, dropped = look_through(screen, plans, select, console.warn)
+    are = "would not be" if only else "are not"
+    kept, dropped = look_through(screen, plans, select, console.warn, finished)
     for found in dropped.values():
         console.tell(
-            f"{found.by} looked at the grid first and put {len(found.cells)} cells behind, which are not measured; that saves {found.tokens:,} tokens"
+            f"{found.by} looked at the grid first and put {len(found.cells)} cells behind, which {are} measured; that saves {found.tokens:,} tokens"
         )
     if only and dropped:
         names = [f"would be screened out: {cell.label}" for found in dropped.values() for cell in found.cells]

@@ -72,19 +72,20 @@ class _Seen:
 
 
 def look_through(
-    screen: Screen, plans: Sequence[Planned | Impossible], select: Select, warn: Warn
+    screen: Screen, plans: Sequence[Planned | Impossible], select: Select, warn: Warn, finished: Callable[[Planned], bool] = lambda plan: False
 ) -> tuple[list[Planned | Impossible], dict[int, ScreenedOut]]:
     """The plans without the cells that come out clearly behind, and by corpus (its id) those cells. Stores no result (an embedder with a cache keeps
     its vectors there); costs chunking, tokenising and scoring. The same plans give the same choice.
 
     A combination stays where it is among the best of its corpus for some embedder, retriever or other setting, and then for all of them, so that
     these can be compared on the same chunks. Equal ones stay together. What can't be looked at cheaply stays: cells whose retriever reads no vectors
-    embed nothing anyway, a strategy that embeds would have to; so do the baseline, cells that fail, and those of an
-    embedder that does not know the language; of the last two a line is given to `warn`.
+    embed nothing anyway, a strategy that embeds would have to. So do the baseline, cells that are `finished` already, cells that fail, and those of
+    an embedder that does not know the language; of the last two a line is given to `warn`.
     """
     dropped: dict[int, ScreenedOut] = {}
+    done = {plan.key for plan in plans if isinstance(plan, Planned) and finished(plan)}
     for corpus, group in by_corpus(plans):
-        behind = _behind(screen, group, select, warn)
+        behind = {key for key in _behind(screen, group, select, warn) if key not in done}
         gone = [plan for plan in group if plan.key in behind]
         if gone:
             kept = [plan for plan in group if plan.key not in behind]

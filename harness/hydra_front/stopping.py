@@ -7,12 +7,15 @@ KeyboardInterrupt. Ctrl-C is ours only where Python's own handler stood (in the 
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Self
 
+_LATER = 0.05
 FINISHING = "finishing this cell; Ctrl-C again to stop now"
 
 
@@ -24,6 +27,7 @@ class Stopping:
         self._tell, self._here, self._asked = tell, here, False
         self._telling: threading.Thread | None = None
         self._before: Callable[[int, FrameType | None], object] | None = None
+        self._unheard = sys.unraisablehook
 
     def asked(self) -> bool:
         """Whether the sweep is to end after the cell in flight."""
@@ -34,11 +38,13 @@ class Stopping:
         if self._here and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.default_int_handler
             signal.signal(signal.SIGINT, self._hear)
+            self._unheard, sys.unraisablehook = sys.unraisablehook, self._repeat
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+            sys.unraisablehook = self._unheard
         if self._telling is not None:
             self._telling.join(timeout=1)
 
@@ -48,3 +54,11 @@ class Stopping:
         self._asked = True
         self._telling = threading.Thread(target=self._tell, args=(FINISHING,), daemon=True)
         self._telling.start()
+
+    def _repeat(self, lost: sys.UnraisableHookArgs) -> None:
+        """An interruption that falls into a finaliser or a callback of the garbage collector is swallowed there, so it is raised again a little
+        later, when that is over."""
+        if lost.exc_type is KeyboardInterrupt:
+            threading.Timer(_LATER, _thread.interrupt_main).start()
+        else:
+            self._unheard(lost)

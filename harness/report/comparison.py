@@ -9,7 +9,7 @@ import numpy as np
 from harness.curves import column
 from harness.errors import ConfigError
 from harness.evaluation import Scoring, resampler_for
-from harness.report.tables import number
+from harness.report.tables import number, p_value
 from harness.statistics.paired import Paired, paired
 from harness.sweep import check_metric
 from harness.types import CellResult
@@ -61,7 +61,7 @@ def side_by_side(found: Comparison) -> list[str]:
 def _told(found: Comparison, shown: str, gained: str, lost: str) -> list[str]:
     gap = found.paired
     return [
-        f"{found.metric}: {shown} {gap.difference:+.3f} (95% {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}, n={gap.n})",
+        f"{found.metric}: {shown} {gap.difference:+.3f} (95% {gap.low:+.3f} to {gap.high:+.3f}, {p_value(gap.p)}, n={gap.n})",
         f"{len(found.gained)} questions {gained}{_named(found.gained)}",
         f"{len(found.lost)} questions {lost}{_named(found.lost)}",
     ]

@@ -21,7 +21,8 @@ def refusing(summary: Summary) -> list[str]:
     ways = _ways(summary)
     if len(ways) > 1:
         told = ", ".join(f"{name} {number(item.result.metrics.get('floor_area'), 2)}" for name, item in ways.items())
-        lines.append(f"How well scores tell the two apart (1: always; {number(0.5, 2)}: not at all), for the best cell of each: {told}.")
+        left = "" if all(map(_tells, summary.standings)) else " Scores of fused places say nothing of a question, so those are left out."
+        lines.append(f"How well scores tell the two apart (1: always; {number(0.5, 2)}: not at all), for the best cell of each: {told}.{left}")
     return lines
 
 

@@ -43,6 +43,11 @@ def number(value: float | None, digits: int) -> str:
     return text[1:] if text.startswith("0.") and digits else text
 
 
+def p_value(p: float) -> str:
+    """p for people: never 0."""
+    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
+
+
 def with_interval(metrics: Mapping[str, float | None], column: Column) -> str:
     """The value, with its interval where the column shows one."""
     value = number(metrics.get(column.metric), column.digits)

@@ -10,7 +10,7 @@ from harness.caveats import some
 from harness.course import Course
 from harness.report.refusing import refusing
 from harness.report.searching import searching
-from harness.report.tables import headings, leaderboard, markdown, number
+from harness.report.tables import headings, leaderboard, markdown, number, p_value
 from harness.report.unmeasured import unmeasured
 from harness.summary import NO_CHUNK, no_winner
 from harness.sweep import Standing, Summary
@@ -203,8 +203,9 @@ def _corrected(summary: Summary) -> list[str]:
         )
     shares = [(term.share, term.name) for term in summary.effects.terms if term.share >= _WORTH_NAMING] if summary.effects else []
     if shares and sum(share for share, _ in shares) <= _WHOLE:
-        told = ", ".join(f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
-        lines.append(f"What the spread between the cells is due to: {told}.")
+        told = ", ".join(f"{name} {min(share, 1.0):.0%}" for share, name in sorted(shares, reverse=True))
+        over = " (estimated one by one, so they need not add up to 100%)" if sum(share for share, _ in shares) > 1 else ""
+        lines.append(f"What the spread between the cells is due to: {told}{over}.")
     return lines
 
 
@@ -218,7 +219,7 @@ def _against_baseline(summary: Summary) -> list[str]:
     real = "a real difference" if gap.p < summary.select.alpha else "chance could explain it"
     side = "ahead of" if gap.difference >= 0 else "behind"
     low, high = (gap.low, gap.high) if gap.difference >= 0 else (-gap.high, -gap.low)
-    return [f"The named cell is {number(abs(gap.difference), 3)} {side} {name}: 95% {number(low, 3)} to {number(high, 3)}, p={gap.p:.3f}, {real}."]
+    return [f"The named cell is {number(abs(gap.difference), 3)} {side} {name}: 95% {number(low, 3)} to {number(high, 3)}, {p_value(gap.p)}, {real}."]
 
 
 def _edges(summary: Summary) -> list[str]:

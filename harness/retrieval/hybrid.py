@@ -75,8 +75,12 @@ class HybridIndex:
         return sum(part.nbytes for part in self.parts)
 
     def facts(self) -> Mapping[str, float]:
-        """What those that are asked found out."""
-        return {name: value for part in self.parts for name, value in facts_of(part).items()}
+        """What those that are asked found out; what both did (pairs scored, seconds) in sum, of a share or a limit the larger."""
+        found: dict[str, float] = {}
+        for name, value in (fact for part in self.parts for fact in facts_of(part).items()):
+            summed = name.startswith("seconds_") or name.endswith("_pairs")
+            found[name] = value + found.get(name, 0.0) if summed else max(value, found.get(name, value))
+        return found
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` of the fused ranking. Costs a search of each part, as deep as the deeper of `depth` and the fusion's own."""

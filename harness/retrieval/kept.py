@@ -14,17 +14,19 @@ from harness.types import Candidates, Probes, Ranking
 if TYPE_CHECKING:
     from harness.retrieval.base import Index, Queries
 
-_KEPT = 2
-"""Rankings that an index remembers: one of all questions, and one of those that a retriever asked apart."""
+_KEPT = 3
+"""Rankings that an index remembers: of all questions with and without probes, and of those that a retriever asked apart."""
 
 
 class KeptIndex:
-    """`index`, remembering its last rankings. One that is no deeper than a remembered one, and has no probes or the same, is cut from it, since a
-    deeper search begins with the shallower one; queries and candidates are the same only where they are the same objects. Some numbers a place."""
+    """`index`, remembering its last rankings. One that is no deeper than a remembered one with the same probes is cut from it, since a deeper search
+    begins with the shallower one; with other probes scores may differ in their last bits, so near-ties too. Queries and candidates are the same only
+    where they are the same objects. Some numbers a place."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self._found: list[tuple[Queries, Candidates, int, Ranking, float]] = []
+        self._served = False
         self.seconds = 0.0
         """What the ranking that was given last took to find, if not now, then when it was found."""
 
@@ -36,18 +38,21 @@ class KeptIndex:
     def facts(self) -> Mapping[str, float]:
         """What the index found out, if it tells such things."""
         told = getattr(self.index, "facts", None)
-        return told() if told is not None else {}
+        found: Mapping[str, float] = told() if told is not None else {}
+        if self._served and "rerank_pairs" in found:  # no pair was scored for it
+            return {**found, "rerank_cached_pairs": found["rerank_pairs"], "seconds_rerank": 0.0}
+        return found
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """As the index searches."""
         for asked, among, deep, ranking, seconds in self._found:
-            if asked is queries and among is candidates and depth <= deep and (probed := _probed(ranking, probes)) is not None:
-                self.seconds = seconds
-                return first_places(probed, depth)
-        began = time.perf_counter()
+            if asked is queries and among is candidates and depth <= deep and same_probes(ranking.probes, probes):
+                self.seconds, self._served = seconds, True
+                return first_places(ranking, depth)
+        began, self._served = time.perf_counter(), False
         ranking = self.index.search(queries, candidates, depth, probes)
         self.seconds = time.perf_counter() - began
-        others = [row for row in self._found if not (row[0] is queries and row[1] is candidates)]
+        others = [row for row in self._found if not (row[0] is queries and row[1] is candidates and same_probes(row[3].probes, probes))]
         self._found = [(queries, candidates, depth, ranking, self.seconds), *others][:_KEPT]
         return ranking
 
@@ -60,11 +65,6 @@ def first_places(ranking: Ranking, depth: int) -> Ranking:
     return replace(ranking, indptr=indptr, chunk=ranking.chunk[keep], score=ranking.score[keep])
 
 
-def _probed(ranking: Ranking, probes: Probes) -> Ranking | None:
-    """The same ranking with `probes` answered: it has answered them, or there are none."""
-    if np.array_equal(ranking.probes.question, probes.question) and np.array_equal(ranking.probes.chunk, probes.chunk):
-        return ranking
-    if len(probes.question):
-        return None
-    nothing = np.zeros(0, dtype=np.int64)
-    return replace(ranking, probes=probes, probe_score=np.zeros(0), probe_below=nothing, probe_tied=nothing)
+def same_probes(one: Probes, other: Probes) -> bool:
+    """Whether they ask for the same chunks of the same questions."""
+    return np.array_equal(one.question, other.question) and np.array_equal(one.chunk, other.chunk)

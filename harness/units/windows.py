@@ -1,6 +1,6 @@
 """A long text through a tokenizer, some at a time: in one piece, 50 MB of text would take several gigabytes.
 
-Cuts lie at a space between two letters or digits of ASCII, and only where the tokenizer gives for what surrounds the cut the same tokens whether or
+Cuts lie at a space between two letters or digits, and only where the tokenizer gives for what surrounds the cut the same tokens whether or
 not it is cut there; so a tokenizer that merges across spaces is asked for the whole. The pieces of a text go to all cores.
 """
 
@@ -21,7 +21,7 @@ WINDOW = 1 << 19
 _AT_ONCE = 4
 _AROUND = 200
 _TRIES = 50
-_PLACE = re.compile(r"(?<=[A-Za-z0-9]) (?=[A-Za-z0-9])")
+_PLACE = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 TokenIds = npt.NDArray[np.int32]
 

@@ -116,6 +116,22 @@ def test_it_can_be_told_in_the_middle_of_a_write() -> None:
     assert told == [FINISHING]
 
 
+def test_an_interruption_that_a_finaliser_swallows_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    class Hungry:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def pressed_twice() -> None:
+        signal.raise_signal(signal.SIGINT)
+        hungry = Hungry()
+        del hungry
+        time.sleep(5)
+
+    with Stopping(lambda line: None), pytest.raises(KeyboardInterrupt):
+        pressed_twice()
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_another_handler_and_another_thread_are_left_alone() -> None:
     heard = list[int]()
     signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))

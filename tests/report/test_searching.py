@@ -1,4 +1,4 @@
-"""What a sweep over ways of searching says: whether each wants other chunks than the winner's."""
+"""What a sweep over ways of searching says: whether each wants other chunks than the best cell's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_way_that_wants_the_same_chunks_is_said_to() -> None:
     assert told == [
         "dense on minilm: .875 with recursive size=256 overlap=0",
         "bm25 on minilm: .750 with recursive size=256 overlap=0",
-        "None of them wants other chunks than the winner's by more than chance explains.",
+        "None of them wants other chunks than the best cell's by more than chance explains.",
     ]
 
 
@@ -44,9 +44,9 @@ def test_a_way_that_wants_other_chunks_is_named_with_the_difference() -> None:
     way = summary.ways[1]
     assert way.gap is not None
     assert way.gap.difference == 30 / 80
-    assert "the winner's chunks are .375 behind that (95% " in told[1]
-    assert told[-1] == "Other chunks than the winner's are better with bm25 on minilm: choose chunks and search together."
-    assert searching(grid(dense=(40, 70), bm25=(31, 30)))[1].endswith("the winner's chunks are .013 behind that, which chance could explain")
+    assert "the best cell's chunks are .375 behind that (95% " in told[1]
+    assert told[-1] == "Other chunks than the best cell's are better with bm25 on minilm: choose chunks and search together."
+    assert searching(grid(dense=(40, 70), bm25=(31, 30)))[1].endswith("the best cell's chunks are .013 behind that, which chance could explain")
 
 
 def test_one_way_or_one_set_of_chunks_says_nothing() -> None:

@@ -82,6 +82,24 @@ def test_what_is_held_inside_several_is_searched_once(monkeypatch: pytest.Monkey
     assert len(searched) == 4, "probes that were not answered"
 
 
+def test_what_probes_move_does_not_reach_a_search_without() -> None:
+    """The scores of probes come of another product, so where texts tie nearly, a ranking with probes may stand in another order."""
+    random = np.random.default_rng(5)
+
+    def counted(count: int, words: int) -> Vectors:
+        found = np.stack([np.bincount(random.integers(0, 40, words), minlength=512) for _ in range(count)]).astype(np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    vectors, queries = counted(2000, 12), Queries(("boat",) * 9, counted(9, 5))
+    every = Candidates(np.zeros(9, dtype=np.int64), np.ones((1, 1), dtype=bool))
+    probes = Probes(np.repeat(np.arange(9), 200), np.tile(np.arange(0, 2000, 10), 9))
+    shelf = Shelf(np.zeros(2000, dtype=np.int64), ("boat",) * 2000, vectors)
+    alone = shelf.index(retriever("hybrid")).search(queries, every, 600, NOTHING)
+    after = Shelf(shelf.doc, shelf.texts, vectors)
+    after.index(retriever("dense")).search(queries, every, 1200, probes)
+    assert same(after.index(retriever("hybrid")).search(queries, every, 600, NOTHING), alone)
+
+
 def test_other_candidates_are_another_ranking() -> None:
     """That the comparison above would notice a memory that looked at the questions alone."""
     shelf, queries, candidates = scene()

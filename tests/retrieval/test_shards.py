@@ -218,3 +218,8 @@ def test_a_folder_goes_with_its_holder_and_those_of_the_dead_with_the_next(tmp_p
     assert sorted((tmp_path / "shards").iterdir()) == sorted([held.path, other.path])
     del held
     assert list((tmp_path / "shards").iterdir()) == [other.path]
+
+
+def test_there_are_no_more_parts_than_rows() -> None:
+    assert shard_bounds(3, 10**9).tolist() == [0, 1, 2, 3]
+    assert shard_bounds(0, 5).tolist() == [0, 0]

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from harness.report.figures.placing import spread
 from harness.report.figures.style import BLUE, HALF, INK, SKY, SMALL, VERMILLION, canvas, headline, nothing, styled
-from harness.report.figures.words import p_value, short_labels, spoken, valued
-from harness.report.tables import number
+from harness.report.figures.words import short_labels, spoken, valued
+from harness.report.tables import number, p_value
 from harness.statistics.paired import Paired
 from harness.types import CellResult
 

@@ -34,11 +34,6 @@ def axis_label(metric: str, between: str = ", ") -> str:
     return f"{spoken(metric)}{between}{unit(metric)}"
 
 
-def p_value(p: float) -> str:
-    """p for people: never 0."""
-    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
-
-
 def digits(metric: str) -> int:
     """How many digits after the point are worth printing."""
     return 2 if metric in ("discrimination", "selectivity_bits") else 3

@@ -9,7 +9,7 @@ from harness.curves import column
 from harness.metrics.attribution import CHUNKING_MISS
 from harness.report.comparison import compare
 from harness.report.figures.words import spoken
-from harness.report.tables import number
+from harness.report.tables import number, p_value
 from harness.statistics.paired import Paired
 from harness.sweep import Standing, Summary
 from harness.types import Cell, CellResult
@@ -73,13 +73,13 @@ def _half(chosen: Standing, summary: Summary) -> Card | None:
     half = _of_size(size // 2, chosen, summary)
     asks = f"At half its size ({size // 2 if half is None else half.result.cell.size})"
     if half is None:
-        return Card(asks, "not measured", (f"add size={size // 2} to the grid to know what it would cost",))
+        return Card(asks, "not measured", (f"size={size // 2} would have to be measured to know what it would cost",))
     found = compare(half.result, chosen.result, summary.select.metric)
     gap = found.paired
     real = "a real difference" if gap.p < summary.select.alpha else "chance could explain it"
     lines = [
         f"{spoken(summary.select.metric)}: {number(found.second, 3)} → {number(found.first, 3)} "
-        f"(95% of the change {gap.low:+.3f} to {gap.high:+.3f}, p={gap.p:.3f}: {real})",
+        f"(95% of the change {gap.low:+.3f} to {gap.high:+.3f}, {p_value(gap.p)}: {real})",
         f"{len(found.lost)} questions lost, {len(found.gained)} gained",
         _costs(chosen.result, half.result),
     ]
