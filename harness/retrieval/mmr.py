@@ -13,6 +13,8 @@ from harness.types import Candidates, Floats, Ints, Probes, Ranking, Vectors
 
 _BLOCK_BYTES = 2**26
 """Vectors, or cosines between them, gathered at once."""
+_ROWS = 1 << 16
+_NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class MmrRetriever(Around):
 
     def build(self, shelf: Shelf) -> MmrIndex:
         """The index of `first`, beside the shelf's vectors."""
-        return MmrIndex(shelf.index(self.first), shelf.vectors, first_entries(shelf), float(self.weight), self.depth)
+        unit = shelf.once("unit rows", lambda: _are_unit(shelf.vectors))
+        return MmrIndex(shelf.index(self.first), shelf.vectors, first_entries(shelf), float(self.weight), self.depth, unit)
 
 
 def first_entries(shelf: Shelf) -> Ints:
@@ -56,12 +59,13 @@ def first_entries(shelf: Shelf) -> Ints:
 
 @dataclass(eq=False)
 class MmrIndex(IndexAround):
-    """The index within, the vectors, which of them is each chunk's own, and the parameters."""
+    """The index within, the vectors, which of them is each chunk's own, the parameters, and whether the vectors are of unit length."""
 
     vectors: Vectors
     own: Ints
     weight: float
     depth: int
+    unit: bool
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` places. Costs, beside the inner search, questions x inner depth^2 x dim, in blocks of about 64 MB of vectors and of
@@ -91,7 +95,8 @@ class MmrIndex(IndexAround):
         row = np.where(held, begin[:, None] + np.arange(width), 0)
         chunk = np.where(held, head.chunk[row], np.iinfo(np.int64).max)
         row = np.take_along_axis(row, np.argsort(chunk, axis=1, kind="stable"), axis=1)
-        vectors = _unit(self.vectors[self.own[head.chunk[row]]])
+        vectors = self.vectors[self.own[head.chunk[row]]]
+        vectors = vectors if self.unit else _unit(vectors)
         alike = _products(vectors)
         gain, closest = self.weight * relevance[row], np.zeros(row.shape)
         every, left = np.arange(len(row)), held.copy()
@@ -117,3 +122,11 @@ def _unit(vectors: Vectors) -> Vectors:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     out: Vectors = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
     return out
+
+
+def _are_unit(vectors: Vectors) -> bool:
+    """To within what float32 can tell. Costs one reading of the vectors."""
+    return all(
+        bool((np.abs(np.einsum("ij,ij->i", block, block) - 1) < _NEARLY).all())
+        for block in (vectors[start : start + _ROWS] for start in range(0, len(vectors), _ROWS))
+    )

@@ -129,7 +129,8 @@ def finite(value: Any) -> Any:
 def write_table(path: Path, table: pd.DataFrame | pa.Table) -> None:
     """Write a parquet file."""
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
-    pq.write_table(arrow, path, compression="zstd")
+    # Small tables of numbers: a dictionary and statistics of each column take longer than the numbers, and more room.
+    pq.write_table(arrow, path, compression="zstd", use_dictionary=False, write_statistics=False)
 
 
 def read_table(path: Path) -> pa.Table:

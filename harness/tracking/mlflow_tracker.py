@@ -143,7 +143,7 @@ class MlflowTracker:
             client, run_id = self._use(), self._runs.get(result.key)
             if run_id is None:
                 run_id = self._runs[result.key] = self._create_child(result.cell, result.key, **{TAG_REUSED: "true"})
-            elif client.get_run(run_id).info.status == "FINISHED":
+            elif run_id not in self._open and client.get_run(run_id).info.status == "FINISHED":
                 return
             tags = {"chunk_digest": result.chunk_digest, NOTE: cell_note(result, self._told())}
             client.log_batch(run_id, metrics=metric_entities(result), tags=tag_entities(tags))
