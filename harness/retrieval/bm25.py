@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import ConfigError
+from harness.remembered import Last
 from harness.retrieval.base import Queries, Shelf
 from harness.retrieval.orders import LARGE, Rows, as_ranking, check_number
 from harness.retrieval.pool import chunks_of, group_rows
@@ -71,6 +72,11 @@ class Lexicon:
     number: Mapping[str, int]
     words: npt.NDArray[np.int32]
     begin: Ints
+    _asked: Last[list[list[str]]] = field(default_factory=Last, repr=False, compare=False)
+
+    def asked(self, questions: tuple[str, ...]) -> list[list[str]]:
+        """The words of every question, taken once for all indexes that are asked the same."""
+        return self._asked.of(questions, lambda: [words(question) for question in questions])
 
     def without(self, left_out: frozenset[str]) -> tuple[dict[str, int], list[list[int]]]:
         """The numbers of the words that stay, dense from 0, and the words of each text as a list of them."""
@@ -100,6 +106,7 @@ class Bm25Index:
         self._doc = shelf.doc
         self._left_out = _stopwords(by.stopwords)
         lexicon = shelf.once("words", lambda: lexicon_of(shelf.texts))
+        self._lexicon = lexicon
         self._number, numbers = lexicon.without(self._left_out)
         self._built: Any = bm25s.BM25(k1=by.k1, b=by.b, delta=by.delta, method=by.method)
         if self._number:
@@ -115,22 +122,22 @@ class Bm25Index:
 
     def search(self, queries: Queries, candidates: Candidates, depth: int, probes: Probes) -> Ranking:
         """The first `depth` candidates of every question. Costs the postings of its words, and a pass over its candidates."""
-        found = np.zeros(len(queries.texts), dtype=np.int64)
+        found, asked = np.zeros(len(queries.texts), dtype=np.int64), self._lexicon.asked(queries.texts)
         parts = [Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
         for rows, documents in group_rows(candidates):
             chunk = chunks_of(self._doc, documents)
             found[rows] = len(chunk)
             step = max(_BLOCK_SCORES // max(len(chunk), 1), 1)
             for block in np.split(rows, range(step, len(rows), step)) if len(chunk) else ():
-                scores = np.stack([self._scores(queries.texts[row])[chunk] for row in block])
+                scores = np.stack([self._scores(asked[row])[chunk] for row in block])
                 row, column = _highest(scores, min(depth, len(chunk)))
                 parts.append(Rows(block[row], chunk[column], scores[row, column].astype(np.float64)))
         together = Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         return as_ranking(together.where(np.argsort(together.question, kind="stable")), found, depth, probes)
 
-    def _scores(self, question: str) -> npt.NDArray[np.float32]:
+    def _scores(self, question: list[str]) -> npt.NDArray[np.float32]:
         """Of every chunk."""
-        known = [self._number[word] for word in words(question) if word in self._number]
+        known = [self._number[word] for word in question if word in self._number]
         if not known:
             return np.zeros(len(self._doc), dtype=np.float32)
         scores: npt.NDArray[np.float32] = self._built.get_scores_from_ids(known)
