@@ -3,8 +3,8 @@
     python benchmarks/retrieval_variants.py PATH_OF_A_LABELLED_CORPUS [--mutate no-sharing]
 
 One sweep of one process. The first cell (recursive, 250 tokens, dense) is chunked, embedded, searched, scored, stored and told to MLflow; 24 others
-follow that differ in their retrieval alone, and then the verdict. Limit: a tenth of the first cell's time, without report pages. `--mutate no-sharing` lets every variant
-chunk and embed for itself, without any cache, to show that the ratio can fail.
+follow that differ in their retrieval alone, and then the verdict. Limit: a tenth of the first cell's time, without report pages.
+`--mutate no-sharing` lets every variant chunk and embed for itself, without any cache, to show that the ratio can fail.
 """
 
 from __future__ import annotations
