@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -301,6 +303,17 @@ def test_a_server_that_is_away_costs_a_line_and_little_time(tmp_path: Path) -> N
     assert len(list(tmp_path.glob("outputs/cells/*/result.json"))) == 8
     assert "not tracked" in away.stdout, "the verdict says so too"
     assert json.loads(next(tmp_path.glob("outputs/sweeps/*/sweep.json")).read_text())["untracked"] is True
+
+
+def test_a_store_that_fails_costs_a_line_and_no_trace(tmp_path: Path, outputs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """MLflow itself would print the whole trace of an error of its database: here a table that is gone, in earnest a disk that is full."""
+    corpus = small_corpus(tmp_path / "harbour", documents=1)
+    tracker = open_sweep(outputs, corpus)
+    with closing(sqlite3.connect(outputs / "mlflow.db")) as database:
+        database.execute("DROP TABLE runs")
+    with pytest.raises(StoreError, match="MLflow at sqlite"):
+        tracker.cell_started(planned(experiment_on(corpus)).cell, "k")
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_a_tracker_that_was_not_started_says_so(tmp_path: Path) -> None:

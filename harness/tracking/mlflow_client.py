@@ -29,8 +29,10 @@ def quiet_client(uri: str) -> MlflowClient:
     os.environ["MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"] = "false"
     for variable, value in {"GIT_PYTHON_REFRESH": "quiet", **_PATIENCE}.items():
         os.environ.setdefault(variable, value)
-    for name in ("alembic", "mlflow.store.db.utils", "mlflow.tracking"):
+    for name in ("alembic", "mlflow.tracking"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It prints the whole trace of an error (a full disk) that it raises as well, and that is told in a line.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
     from mlflow.tracking import MlflowClient
 
     if uri.startswith(_SQLITE):
