@@ -81,14 +81,14 @@ def empty_store(bench: Bench) -> Path:
     """A folder with a new store of MLflow, made once."""
     place = bench.scratch / "store"
     if not (place / "mlflow.db").exists():
-        ran = bench.run(place, "tracking=mlflow", _FEW, seconds=300)
+        ran = bench.run(place, "tracking=mlflow", FEW, seconds=300)
         assert ran.status == 0, ran.err
         with closing(sqlite3.connect(place / "mlflow.db")) as connection:  # so that the file alone is all of it
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return place
 
 
-_FEW = "dataset.documents=1"
+FEW = "dataset.documents=1"
 
 
 def _store(bench: Bench) -> int:

@@ -39,7 +39,7 @@ def fuzzed(bench: Bench) -> Iterator[Row]:
         told = [one for one in found if one["kind"] == kind]
         counts = Counter(one["status"] for one in told)
         problems = tuple(f"case {one['number']} ({one['words']}): {one['problem']}" for one in told if one["problem"])
-        seen = ", ".join(f"{count} times status {status}" for status, count in sorted(counts.items()))
+        seen = ", ".join(f"{count} times status {status}" for status, count in sorted(counts.items(), key=str))
         yield Row(f"fuzz: {kind}", f"{len(told)} of {cases}, from a seed; a minute each at most", seen, None, problems)
 
 
