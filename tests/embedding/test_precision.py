@@ -102,7 +102,7 @@ def test_the_texts_themselves_are_tried_too(folder: Path, monkeypatch: pytest.Mo
     found = embedder(folder, "float16")
     assert found.engine.warnings == ()
     found.embed(TEXTS, "passage")
-    assert "vectors of these texts in float16 are not those in float32 (lowest cosine 0.50000 in a sample" in found.warnings[0]
+    assert "vectors of these texts in float16 are not those in float32 (lowest cosine 0.5000000 in a sample" in found.warnings[0]
     assert told_of(CachedEmbedder(found)) == found.warnings, "what evaluation puts beside the numbers"
     found.embed(["more"], "passage")
     assert len(found.warnings) == 1, "only the first texts are tried"
