@@ -194,6 +194,18 @@ def by_hand_of(shallow: Ranking, deep: Ranking) -> list[list[int]]:
     return [order for _, order in orders]
 
 
+def test_two_in_one_count_together_and_who_is_served_pays_nothing() -> None:
+    shelf, queries, candidates = shelf_of()
+    both = HybridRetriever(retriever(depth=5), retriever(depth=3))
+    index = shelf.index(both)
+    index.search(queries, candidates, 10, NO_PROBES)
+    assert told(index)[0] == 5 * len(QUESTIONS) + 3 * len(QUESTIONS)
+    fused_otherwise = shelf.index(replace(both, rrf_k=5.0))
+    fused_otherwise.search(queries, candidates, 10, NO_PROBES)
+    assert told(fused_otherwise) == (8 * len(QUESTIONS), 8 * len(QUESTIONS))
+    assert fused_otherwise.facts()["seconds_rerank"] == 0
+
+
 def test_readings_that_are_cut_alike_are_one_pair_and_are_counted() -> None:
     texts = ["the seal is checked " * 60 + end for end in ("once", "twice", "never")] + ["short"]
     shelf, queries, candidates = shelf_of(texts)
