@@ -60,6 +60,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "budget.tokenizer=tokens": ("budget.tokenizer=tokens", "minilm"),
     "budget.tokenizer=foo": ("foo", "words"),
     "budget.sizes=[]": ("budget.sizes=[]", "at least one"),
+    "budget.sizes=[[1]]": ("budget.sizes", "whole number"),
     "budget.sizes=[-1]": ("budget.sizes=[-1]", "from 1 up"),
     "budget.sizes=[much]": ("budget.sizes", "much", "whole number"),
     "scoring.ks=[0]": ("scoring.ks=[0]", "from 1 up"),
@@ -272,6 +273,12 @@ def test_an_unknown_verb(capsys: pytest.CaptureFixture[str]) -> None:
     said = call(capsys, "sweep")
     assert (said.status, len(said.lines)) == (2, 1)
     assert "run, data, report, gate" in said.err
+
+
+def test_an_interval_is_no_grid(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(call(capsys, "run", *SMALL, f"outputs={outputs}", "--multirun", "size=interval(1,9)"), outputs)
+    assert "size=interval(1,9)" in line
+    assert "hydra/sweeper=optuna" in line
 
 
 @pytest.mark.parametrize(

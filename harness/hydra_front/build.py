@@ -96,7 +96,8 @@ def with_amount(node: DictConfig, config: DictConfig) -> DictConfig:
 
 
 def _numbers(key: str, values: Any) -> tuple[int, ...]:
-    numbers = tuple(sorted({int(value) for value in values}))
+    whole = all(isinstance(value, int) for value in values)
+    numbers = tuple(sorted({int(value) for value in values})) if whole else ()
     if not numbers or numbers[0] < 1:
         raise ConfigError(key, list(values), "whole numbers from 1 up, at least one")
     return numbers

@@ -61,11 +61,21 @@ def check(words: Sequence[str], conf: Path) -> None:
     grid = parsed.multirun or str(whole.hydra.mode).endswith("MULTIRUN")
     if swept and not grid:
         raise CommandLineError(f"{swept[0].input_line} gives several values: add --multirun to run them as a grid")
+    _check_intervals(swept, str(whole.hydra.runtime.choices.get("hydra/sweeper")))
     named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
     for line in _lines([*named, *swept]):
         _compose(conf, parsed.config_name, [*plain, line])
     if not (parsed.cfg or parsed.info):
         _check_writable(Path(os.path.expanduser(whole.outputs)))
+
+
+def _check_intervals(swept: Sequence[Override], sweeper: str) -> None:
+    """A grid has points; only a search can draw from an interval."""
+    for override in swept:
+        if override.is_interval_sweep() and sweeper != "optuna":
+            raise CommandLineError(
+                f"{override.input_line}: an interval is for hydra/sweeper=optuna; values (size=64,128) or range(64,257,64) would do"
+            )
 
 
 def _refuse(message: str) -> None:
