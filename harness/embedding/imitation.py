@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.embedding.base import Described, Embedder, InFront, Kind, LateEmbedded, Progress, reads_spans
+from harness.embedding.likeness import Likeness
 from harness.types import ChunkSet, Document, Embedded, Ints
 from harness.units import measure_all
 from harness.units.base import Unit
@@ -48,7 +49,7 @@ class Imitation(InFront):
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> Embedded:
         """Vectors of what would be read of `texts`. Questions are read whole."""
         cut = kind == "passage" and not self.whole
-        return self.cheap.embed([text[: self.unit.measure(text).reach(0, self.limit)] for text in texts] if cut else texts, kind, progress)
+        return self.cheap.embed(Likeness(self.other).heads(texts)[0] if cut else texts, kind, progress)
 
     def embed_spans(self, documents: Sequence[Document], chunks: ChunkSet, progress: Progress | None = None) -> LateEmbedded:
         """Vectors of what would be read of `chunks`."""
@@ -59,10 +60,9 @@ class Imitation(InFront):
         return LateEmbedded(found.vectors, found.tokens, found.unread, found.cached, int(found.tokens.sum()), 0)
 
     def _ends(self, documents: Sequence[Document], chunks: ChunkSet) -> Ints:
-        """Where each chunk would be read to: `limit` tokens from the one that holds its start, or its own end where that comes first."""
-        ends, numbers = chunks.end.copy(), np.unique(chunks.doc)
+        """Where each chunk would be read to."""
+        ends, numbers, like = chunks.end.copy(), np.unique(chunks.doc), Likeness(self.other)
         for number, ruler in zip(numbers.tolist(), measure_all(self.unit, [documents[number] for number in numbers.tolist()]), strict=True):
             low, high = np.searchsorted(chunks.doc, [number, number + 1])
-            last = ruler.before.searchsorted(ruler.floor(chunks.start[low:high]) + self.limit, side="right") - 1
-            ends[low:high] = np.minimum(ends[low:high], ruler.cuts[last])
-        return np.maximum(ends, chunks.start)
+            ends[low:high] = like.reach(ruler, chunks.start[low:high], chunks.end[low:high])[0]
+        return ends

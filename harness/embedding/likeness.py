@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from harness.embedding.base import Described
-from harness.embedding.pooling import tokens_under
 from harness.embedding.sentence_transformer import SentenceTransformerEmbedder, minilm_package
-from harness.embedding.tokens import DocumentTokens
 from harness.types import Ints
-from harness.units.base import Unit
-
-_KEPT_TOKENS = 20_000_000
+from harness.units.base import Ruler, Unit
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Likeness:
-    """The reach of `other`."""
+    """The reach of `other`. Text is measured in its tokens by rulers, which cells share. A token that an edge cuts through counts whole."""
 
-    other: SentenceTransformerEmbedder
-    _kept: dict[bytes, DocumentTokens] = field(default_factory=dict, init=False, repr=False)
-    _kept_tokens: int = field(default=0, init=False, repr=False)
+    other: Described
 
     @classmethod
     def named(cls, name: str) -> Likeness:
@@ -39,42 +32,26 @@ class Likeness:
     @property
     def limit(self) -> int:
         """Content tokens that it reads."""
-        return self.described.limit
+        return self.other.limit
 
     @property
     def unit(self) -> Unit:
         """Its tokens."""
-        return self.described.unit
-
-    @property
-    def described(self) -> Described:
-        """The other embedder."""
-        return self.other
+        return self.other.unit
 
     def heads(self, texts: Sequence[str]) -> tuple[list[str], Ints, Ints]:
         """What it would read of each text, how many tokens the text has, and how many of them it would not read."""
-        tokens = list(self.other.reader.documents(texts))
-        count = np.array([len(found.ids) for found in tokens], dtype=np.int64)
-        ends = [int(found.end[self.limit - 1]) if len(found.ids) > self.limit else None for found in tokens]
-        heads = [text[:end] for text, end in zip(texts, ends, strict=True)]
-        return heads, count, np.maximum(count - self.limit, 0)
+        rulers = [self.unit.measure(text) for text in texts]
+        count = np.array([ruler.total for ruler in rulers], dtype=np.int64)
+        return [text[: ruler.reach(0, self.limit)] for text, ruler in zip(texts, rulers, strict=True)], count, self._unread(count)
 
-    def reach(self, text: str, first: Ints, last: Ints) -> tuple[Ints, Ints, Ints]:
-        """For each span of `text`: where it would stop reading, how many tokens are under the span, and how many of them it would not read."""
-        tokens = self._tokens(text)
-        a, b = tokens_under(tokens.start, tokens.end, first, last)
-        unread = np.maximum(b - a - self.limit, 0)
-        cut = unread > 0
-        stop = last.copy()
-        stop[cut] = tokens.end[(b - unread)[cut] - 1]
-        return stop, b - a, unread
+    def reach(self, ruler: Ruler, first: Ints, last: Ints) -> tuple[Ints, Ints, Ints]:
+        """For each span of a text with this ruler: where it would stop reading, how many tokens are under the span, and how many of them it would not
+        read."""
+        count = ruler.size(first, last)
+        cut = ruler.before.searchsorted(ruler.floor(first) + self.limit, side="right") - 1
+        return np.maximum(np.minimum(last, ruler.cuts[cut]), first), count, self._unread(count)
 
-    def _tokens(self, text: str) -> DocumentTokens:
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if key in self._kept:
-            return self._kept[key]
-        (found,) = self.other.reader.documents([text])
-        if self._kept_tokens + len(found.ids) <= _KEPT_TOKENS:
-            self._kept[key] = found
-            self._kept_tokens += len(found.ids)
-        return found
+    def _unread(self, count: Ints) -> Ints:
+        unread: Ints = np.maximum(count - self.limit, 0)
+        return unread

@@ -29,6 +29,7 @@ from harness.errors import ConfigError, ImpossibleCell, ModelError
 from harness.hub import file_digest
 from harness.stores import NoStore
 from harness.types import Bools, ChunkSet, Document, Embedded, Ints, Vectors
+from harness.units import measure_all
 from harness.units.base import Unit
 from harness.units.tokenizer import TokenizerUnit, bare
 
@@ -159,7 +160,7 @@ class StaticEmbedder:
         new = {key: numbers for key, numbers in groups.items() if key not in self._kept}
         for key, numbers in groups.items():
             if key in self._kept:
-                self._fill(found, chunks, self._kept[key], documents[numbers[0]].text, numbers)
+                self._fill(found, chunks, self._kept[key], documents[numbers[0]], numbers)
                 spent.saved(len(self._kept[key].ids) * len(numbers))
         spent.expect([documents[numbers[0]].length for numbers in new.values()])
         for some in _batches(documents, new):
@@ -167,7 +168,7 @@ class StaticEmbedder:
             for (key, numbers), text, tokens in zip(some, texts, self._reader.documents(texts), strict=True):
                 low, high = np.searchsorted(chunks.doc, [numbers[0], numbers[0] + 1])
                 found.cached[low:high] = False
-                self._fill(found, chunks, tokens, text, numbers)
+                self._fill(found, chunks, tokens, documents[numbers[0]], numbers)
                 self._keep(key, tokens)
                 spent.saved(len(tokens.ids) * (len(numbers) - 1))
                 spent.tell(len(tokens.ids), characters=len(text))
@@ -183,13 +184,14 @@ class StaticEmbedder:
             self._kept[key] = tokens
             self._kept_tokens += len(tokens.ids)
 
-    def _fill(self, found: _Spans, chunks: ChunkSet, tokens: DocumentTokens, text: str, numbers: Sequence[int]) -> None:
-        """The chunks of the documents `numbers`, all of which read `text`."""
+    def _fill(self, found: _Spans, chunks: ChunkSet, tokens: DocumentTokens, document: Document, numbers: Sequence[int]) -> None:
+        """The chunks of the documents `numbers`, all of which read as `document`."""
+        ruler = None if self._likeness is None else measure_all(self.unit, [document])[0]
         for number in numbers:
             low, high = np.searchsorted(chunks.doc, [number, number + 1])
             first, last = chunks.start[low:high], chunks.end[low:high]
-            if self._likeness is not None:
-                last, count, unread = self._likeness.reach(text, first, last)
+            if self._likeness is not None and ruler is not None:
+                last, count, unread = self._likeness.reach(ruler, first, last)
             a, b = tokens_under(tokens.start, tokens.end, first, last)
             if self._likeness is None:
                 count, unread = b - a, np.maximum(b - a - self.limit, 0)

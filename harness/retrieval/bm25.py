@@ -104,10 +104,8 @@ class Bm25Index:
         import bm25s
 
         self._doc = shelf.doc
-        self._left_out = _stopwords(by.stopwords)
-        lexicon = shelf.once("words", lambda: lexicon_of(shelf.texts))
-        self._lexicon = lexicon
-        self._number, numbers = lexicon.without(self._left_out)
+        self._lexicon = shelf.once("words", lambda: lexicon_of(shelf.texts))
+        self._number, numbers = self._lexicon.without(_stopwords(by.stopwords))
         self._built: Any = bm25s.BM25(k1=by.k1, b=by.b, delta=by.delta, method=by.method)
         if self._number:
             self._built.index((numbers, self._number), create_empty_token=False, show_progress=False)
