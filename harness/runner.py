@@ -21,13 +21,10 @@ from harness.planned import Executor, Listener, Planned, distinct_cells
 from harness.redaction import redacted
 from harness.retrieval.base import reads_vectors
 from harness.tracking.base import SweepInfo, SweepOutcome, Tracker
-from harness.tracking.files import read_cell, write_cell
+from harness.tracking.files import looks, read_cell, write_cell
 from harness.tracking.rankings import read_retrieved, write_retrieved
 from harness.types import Cell, CellResult, Corpus
 from harness.visible import visible
-
-_LATE = (0.2, 0.8, 2.0, 5.0, 10.0, 15.0)
-"""Seconds to wait between looks; NFS keeps an absent name in mind for up to 30."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +146,7 @@ class Runner:
 
     def _arrived(self, key: str) -> CellResult | None:
         """The files of a cell that another machine wrote; a network file system may show them late."""
-        for seconds in (0.0, *_LATE):
-            time.sleep(seconds)
+        for _ in looks():
             if (result := self._finished(key)) is not None:
                 return result
         return None

@@ -16,6 +16,7 @@ import json
 import math
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,6 +31,8 @@ from harness.errors import StoreError
 from harness.types import Cell, CellResult
 
 SCHEMA_VERSION = 1
+_LATE = (0.2, 0.8, 2.0, 5.0, 10.0, 15.0)
+"""Seconds between looks; NFS keeps an absent name in mind for up to 30."""
 QUESTIONS = "questions.parquet"
 """The table of a result, one row a question."""
 SUMS = "SHA256SUMS"
@@ -124,6 +127,13 @@ def finite(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def looks() -> Iterator[None]:
+    """Occasions to look for what another machine wrote: at once, and then after longer and longer pauses, as a network file system shows it late."""
+    for seconds in (0.0, *_LATE):
+        time.sleep(seconds)
+        yield
 
 
 def write_table(path: Path, table: pd.DataFrame | pa.Table) -> None:

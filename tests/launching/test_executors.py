@@ -15,7 +15,6 @@ from omegaconf import OmegaConf
 from stored_cases import cells
 from test_configs import composed
 
-from harness import runner
 from harness.chunking.fixed import FixedChunker
 from harness.course import Course, Earlier, Failure, Outcome
 from harness.hydra_front.build import plan_cell
@@ -24,6 +23,7 @@ from harness.hydra_front.launching.worker import work
 from harness.hydra_front.workshop import Workshop
 from harness.planned import Planned
 from harness.runner import Runner
+from harness.tracking import files
 from harness.tracking.base import SweepInfo
 from harness.tracking.silent import FilesOnly
 from harness.types import Cell, CellResult, Corpus
@@ -104,7 +104,7 @@ def test_the_order_of_coming_back_does_not_show(corpus: Corpus, tmp_path: Path) 
 
 
 def test_a_folder_that_is_not_shared_is_told(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_LATE", (0.0,))
+    monkeypatch.setattr(files, "_LATE", (0.0,))
     course = sweep(tmp_path, grid(corpus)[:2], Backwards(tmp_path, writes=False))
     assert not course.results
     assert ["all machines share" in failure.problem for failure in course.failures] == [True, True]

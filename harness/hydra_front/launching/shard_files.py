@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from harness.errors import StoreError, reason
+from harness.tracking.files import looks
 from harness.types import Ints
-
-_LATE = (0.0, 0.2, 0.8, 2.0, 5.0, 10.0, 15.0)
-"""Seconds to wait between looks; NFS keeps an absent name in mind for up to 30."""
 
 
 def write_texts(folder: Path, shard: int, texts: Sequence[str]) -> None:
@@ -51,8 +48,7 @@ def _write(path: Path, table: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    for seconds in _LATE:
-        time.sleep(seconds)
+    for _ in looks():
         if path.exists():
             break
     try:
