@@ -101,7 +101,10 @@ def library_versions(modules: Iterable[str]) -> dict[str, str]:
     """Versions of the installed libraries that `modules` reach, by distribution name."""
     tops = {top for module in modules for top in _closure(module)[1]}
     names = {name for top in tops for name in _distributions().get(top, [])}
-    return {name: metadata.version(name) for name in sorted(names)}
+    return {name: _version(name) for name in sorted(names)}
+
+
+_version = cache(metadata.version)
 
 
 def describe(part: Any) -> Any:

@@ -12,9 +12,10 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from hydra.plugins.launcher import Launcher
-from hydra.types import HydraContext, TaskFunction
+from hydra.types import HydraContext, RunMode, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from harness.hydra_front.composing import Composer
 from harness.hydra_front.optuna_sweeper import optuna_sweeper
 
 GridFunction = Callable[[Sequence[DictConfig]], Sequence[float]]
@@ -70,9 +71,17 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
         setup_globals()
         if self._context is None or self._config is None:
             raise RuntimeError("Hydra launches only after setup")
-        configs = []
+        master, loader = self._config, self._context.config_loader
+        name, of_hydra = master.hydra.job.config_name, list(master.hydra.overrides.hydra)
+
+        def whole(words: list[str]) -> DictConfig:
+            config: DictConfig = loader.load_configuration(name, words, RunMode.RUN)
+            OmegaConf.copy_cache(from_config=master, to_config=config)
+            return config
+
+        composer, configs = Composer(loader, name, whole), []
         for number, overrides in enumerate(job_overrides, initial_job_idx):
-            config = self._context.config_loader.load_sweep_config(self._config, list(overrides))
+            config = composer.compose([*of_hydra, *overrides])
             with open_dict(config):
                 config.hydra.job.id = config.hydra.job.num = number
             configs.append(config)

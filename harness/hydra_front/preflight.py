@@ -9,7 +9,9 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 from hydra import compose, initialize_config_dir
@@ -22,6 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.errors import CommandLineError, ConfigError, HarnessError, StoreError, reason
+from harness.hydra_front.composing import Composer
 from harness.hydra_front.schema import RootConfig
 from harness.hydra_front.secrets import check_secrets
 from harness.tracking.files import folder_for
@@ -48,23 +51,26 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 def check(words: Sequence[str], conf: Path) -> None:
     """Raise CommandLineError or ConfigError where the words don't compose, StoreError where outputs can't be written.
 
-    Costs a fraction of a second a swept value.
+    Costs a fraction of a second, and as much again for each swept choice.
     """
     parsed = _parsed(words)
     if parsed.help or parsed.hydra_help or parsed.shell_completion or parsed.config_path or parsed.experimental_rerun:
         return
     overrides = _parse(parsed.overrides)
     conf, searched = _places(conf, parsed.config_dir, parsed.config_name)
+    name = parsed.config_name or "config"
     plain = [*searched, *(override.input_line for override in overrides if not override.is_sweep_override())]
-    whole = _compose(conf, parsed.config_name, plain)
     swept = [override for override in overrides if override.is_sweep_override()]
-    grid = parsed.multirun or str(whole.hydra.mode).endswith("MULTIRUN")
-    if swept and not grid:
-        raise CommandLineError(f"{swept[0].input_line} gives several values: add --multirun to run them as a grid")
-    _check_intervals(swept, str(whole.hydra.runtime.choices.get("hydra/sweeper")))
-    named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
-    for line in _lines([*named, *swept]):
-        _compose(conf, parsed.config_name, [*plain, line])
+    with _hydra(conf):
+        composer = Composer(GlobalHydra.instance().config_loader(), name, partial(_by_hydra, name))
+        whole = _compose(composer, conf, plain)
+        grid = parsed.multirun or str(whole.hydra.mode).endswith("MULTIRUN")
+        if swept and not grid:
+            raise CommandLineError(f"{swept[0].input_line} gives several values: add --multirun to run them as a grid")
+        _check_intervals(swept, str(whole.hydra.runtime.choices.get("hydra/sweeper")))
+        named = _parse([f"{key}={value}" for key, value in whole.hydra.sweeper.params.items()]) if grid and whole.hydra.sweeper.params else []
+        for line in _lines([*named, *swept]):
+            _compose(composer, conf, [*plain, line])
     if not (parsed.cfg or parsed.info):
         _check_writable(Path(os.path.expanduser(whole.outputs)))
 
@@ -141,20 +147,31 @@ def _values(override: Override) -> list[str]:
         raise CommandLineError(f"{override.input_line}: {reason(error).removeprefix('ValueError: ')}") from error
 
 
-def _compose(conf: Path, name: str | None, lines: Sequence[str]) -> DictConfig:
+@contextmanager
+def _hydra(conf: Path) -> Iterator[None]:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf), job_name="chunk-sweep", version_base="1.3"):
-            composed: DictConfig = compose(name or "config", overrides=list(lines), return_hydra_config=True)
-            check_secrets(composed)
-            _check_whole(composed)
-            return composed
+            yield
+    finally:
+        GlobalHydra.instance().clear()
+
+
+def _by_hydra(name: str, words: list[str]) -> DictConfig:
+    composed: DictConfig = compose(name, overrides=words, return_hydra_config=True)
+    return composed
+
+
+def _compose(composer: Composer, conf: Path, lines: Sequence[str]) -> DictConfig:
+    try:
+        composed = composer.compose(lines)
+        check_secrets(composed)
+        _check_whole(composed)
+        return composed
     except (HydraException, OmegaConfBaseException) as error:
         raise _in_one_line(error, lines) from error
     except ValueError as error:  # Hydra's own, for a choice that is null or a number
         raise _no_choice(error, conf, lines) from error
-    finally:
-        GlobalHydra.instance().clear()
 
 
 def _no_choice(error: ValueError, conf: Path, lines: Sequence[str]) -> HarnessError:
