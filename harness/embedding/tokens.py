@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from tokenizers import Tokenizer, normalizers
 
 from harness.embedding.base import Kind
+from harness.embedding.read_before import ReadBefore, Reading
 from harness.embedding.reading import Inputs, TokenIds, distinct
 from harness.embedding.weights import ModelFiles
 from harness.errors import ConfigError, ModelError
@@ -81,7 +83,7 @@ class TokenReader:
     """
 
     def __init__(self, tokenizer: Tokenizer, prompts: dict[Kind, str], max_length: int | None, *, special: bool) -> None:
-        self._tokenizer = tokenizer
+        self._tokenizer, self._before = tokenizer, ReadBefore()
         before, after = _special_tokens(tokenizer) if special else (np.zeros(0, np.int32), np.zeros(0, np.int32))
         self.frames = {kind: self._frame(kind, prompt, before, after, max_length) for kind, prompt in prompts.items()}
 
@@ -100,7 +102,7 @@ class TokenReader:
     def read(self, texts: Sequence[str], kind: Kind) -> Inputs:
         """What the model reads of each text: special tokens, prompt, and as much content as fits. Linear in the texts' length."""
         frame = self.frames[kind]
-        return distinct(self._readings(texts, frame), len(frame.before) + frame.prompt_tokens if frame.prompt else 0)
+        return distinct(self._readings(texts, kind), len(frame.before) + frame.prompt_tokens if frame.prompt else 0)
 
     def documents(self, texts: Sequence[str]) -> Iterator[DocumentTokens]:
         """All the tokens of each text, without any limit, with the passage prompt in front."""
@@ -120,14 +122,17 @@ class TokenReader:
         ids = self._tokenizer.encode(text, add_special_tokens=False).ids
         return np.concatenate([frame.before, np.array(ids, dtype=np.int32), frame.after])
 
-    def _readings(self, texts: Sequence[str], frame: Frame) -> Iterator[tuple[TokenIds, int, int]]:
-        fits = frame.prompt_tokens + frame.room
+    def _readings(self, texts: Sequence[str], kind: Kind) -> Iterator[Reading]:
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            batch = [well_formed(frame.prompt + text) for text in texts[start : start + _TEXTS_AT_ONCE]]
-            for encoding in self._tokenizer.encode_batch_fast(batch, add_special_tokens=False):
-                ids = encoding.ids
-                read = np.concatenate([frame.before, np.array(ids[:fits], dtype=np.int32), frame.after])
-                yield read, max(len(ids) - frame.prompt_tokens, 0), max(len(ids) - fits, 0)
+            yield from self._before.of(texts[start : start + _TEXTS_AT_ONCE], kind, partial(self._read_now, self.frames[kind]))
+
+    def _read_now(self, frame: Frame, texts: Sequence[str]) -> Iterator[Reading]:
+        fits = frame.prompt_tokens + frame.room
+        batch = [well_formed(frame.prompt + text) for text in texts]
+        for encoding in self._tokenizer.encode_batch_fast(batch, add_special_tokens=False):
+            ids = encoding.ids
+            read = np.concatenate([frame.before, np.array(ids[:fits], dtype=np.int32), frame.after])
+            yield read, max(len(ids) - frame.prompt_tokens, 0), max(len(ids) - fits, 0)
 
 
 def _document_tokens(ids: TokenIds, spans: Ints, frame: Frame) -> DocumentTokens:
