@@ -141,7 +141,7 @@ def test_batches_are_the_cheapest_and_the_rest_of_them_forms_the_same_again() ->
     for count in (1, 2, 37, 150):
         lengths = random.integers(1, 300, count)
         found = batches(lengths, 1024)
-        assert sum(len(rows) * int(lengths[rows].max()) + 32 for rows in found) == cheapest(sorted(lengths.tolist(), reverse=True), 1024, 32)
+        assert sum(len(rows) * int(lengths[rows].max()) + 10 for rows in found) == cheapest(sorted(lengths.tolist(), reverse=True), 1024, 10)
         rest = np.sort(np.concatenate([*found[len(found) // 2 :]]))
         assert [rest[rows].tolist() for rows in batches(lengths[rest], 1024)] == [rows.tolist() for rows in found[len(found) // 2 :]]
     lengths = np.repeat([250, 120, 10], [9, 40, 300])
