@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
+from harness.cli.collecting import collect_seldom
 from harness.cli.output import guarded_output
 from harness.errors import SHOW_ALL, HarnessError, unforeseen
 from harness.redaction import redacted
@@ -39,6 +40,8 @@ def help_text() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb. Exit status: 0 done, 1 something failed or fell, 2 a mistake in what was typed or in the data, 130 stopped by Ctrl-C."""
+    if arguments is None:  # the command itself, and not a program that calls it
+        collect_seldom()
     with guarded_output():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 

@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -153,7 +154,13 @@ class VectorCache:
         if self._connection is None or self._process != os.getpid():  # a connection must not cross a fork
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection, self._process = _open(self.path), os.getpid()
+            weakref.finalize(self, _close, self._connection, self._process)  # at exit too: with the last connection the log goes into the file
         return self._connection
+
+
+def _close(connection: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():
+        connection.close()
 
 
 def _open(path: Path) -> sqlite3.Connection:

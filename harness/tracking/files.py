@@ -146,7 +146,8 @@ def write_table(path: Path, table: pd.DataFrame | pa.Table) -> None:
 def read_table(path: Path) -> pa.Table:
     """Read such a file. Raises StoreError where it is absent or torn."""
     try:
-        return pq.read_table(path)
+        with pq.ParquetFile(path) as file:  # half the time of pq.read_table, which is for folders of files
+            return file.read()
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"{path}: can't be read ({str(error).splitlines()[0]})") from error
 

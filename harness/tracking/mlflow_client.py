@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import sqlite3
@@ -15,11 +16,14 @@ from harness.redaction import redacted
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
+    from sqlalchemy import Connection
+    from sqlalchemy.engine import Engine
 
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
 """MLflow's own is to try for minutes: a server that is away must not hold up a sweep whose results are safe in files. Set them to wait longer."""
 _SQLITE = "sqlite:///"
 _ahead: set[str] = set()
+_closing: set[Engine] = set()
 
 
 def quiet_client(uri: str) -> MlflowClient:
@@ -43,13 +47,15 @@ def quiet_client(uri: str) -> MlflowClient:
 def _write_ahead(database: str) -> None:
     """Let the SQLite file `database` keep a write-ahead log: a commit then waits for no disk, of which a cell has about twenty.
 
-    What was committed outlives the death of the process; a loss of power may cost the last seconds, which our own files hold.
+    What was committed outlives the death of the process; a loss of power may cost the last seconds, which our own files hold. At exit MLflow leaves
+    its connections to the interpreter, which may not come to them; they are closed, and with the last one the log is in the file and gone.
     """
     from sqlalchemy import event
     from sqlalchemy.engine import Engine
 
     if not _ahead:
         event.listen(Engine, "connect", _set_pragmas)
+        event.listen(Engine, "engine_connect", _close_at_exit)
     _ahead.add(str(Path(database).resolve()))
 
 
@@ -61,6 +67,13 @@ def _set_pragmas(connection: Any, _: object) -> None:
         with suppress(sqlite3.Error):  # a file system without shared memory: it goes on as it did
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _close_at_exit(connection: Connection) -> None:
+    engine = connection.engine
+    if engine.dialect.name == "sqlite" and engine not in _closing:
+        _closing.add(engine)
+        atexit.register(engine.dispose)
 
 
 @contextmanager
