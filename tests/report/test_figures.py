@@ -119,6 +119,7 @@ def test_it_says_something_and_leaves_nothing_behind(draw: Callable[..., Figure]
 
 def boxes_of(figure: Figure) -> list[tuple[str, Bbox]]:
     """Every text that is drawn, with its place; ticks beyond the ends of their axis are not drawn."""
+    figure.draw_without_rendering()  # a legend has no place before
     unseen = set()
     for axis in itertools.chain.from_iterable((panel.xaxis, panel.yaxis) for panel in figure.axes):
         low, high = sorted(axis.get_view_interval())
@@ -149,6 +150,18 @@ def test_the_same_figure_is_the_same_svg(picture: tuple[str, Figure], summary: S
     assert "dc:date" not in first
     ElementTree.fromstring(first)
     assert "<text" in first, "text is text"
+
+
+@pytest.mark.parametrize("own", ["figure.constrained_layout.use", "figure.autolayout"])
+def test_saving_draws_once_whatever_ones_own_settings_say(own: str, summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw = [], Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(figure) or draw(figure, renderer))
+    plain = figures.to_svg(figures.cost(summary))
+    monkeypatch.setitem(rcParams, own, True)
+    figure = figures.cost(summary)
+    drawn.clear()
+    assert figures.to_svg(figure) == plain
+    assert drawn == [figure]
 
 
 @every_figure

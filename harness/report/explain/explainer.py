@@ -123,10 +123,10 @@ def lexical(reader: CellReader, question: int, view: QuestionView) -> Lexical:
         np.maximum.at(by_span, returned.of_chunk, scores)
         scores = by_span
     allowed = reader.candidates.documents[reader.candidates.group[question]][returned.doc]
-    rows = np.array(wanted)
-    top = int(rows[np.lexsort((rows, -scores[rows]))[0]])
-    ahead = (scores > scores[top]) | ((scores == scores[top]) & (np.arange(len(scores)) < top))
-    return Lexical(what, int((ahead & allowed).sum()) + 1, reader.chunk_of(top, view))
+    top = min(wanted, key=lambda row: (-scores[row], row))
+    ahead = scores > scores[top]
+    ahead[:top] |= scores[:top] == scores[top]
+    return Lexical(what, int(np.count_nonzero(ahead & allowed)) + 1, reader.chunk_of(top, view))
 
 
 def _merged(places: Sequence[Span]) -> list[Span]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,6 +60,22 @@ class CellReader:
         return np.unique(self.relevance.returned.of_chunk, return_index=True)[1]
 
     @cached_property
+    def _of_question(self) -> tuple[list[int], list[int], list[int]]:
+        """Where each question begins: in R(q), in the probes, and in the pieces of evidence."""
+        begins = range(len(self.corpus.questions) + 1)
+        columns = (self.relevance.question, self.cell.ranking.probes.question, self.relevance.labels.evidence_question)
+        whole, probes, evidence = (np.searchsorted(column, begins).tolist() for column in columns)
+        return whole, probes, evidence
+
+    @cached_property
+    def _of_evidence(self) -> tuple[list[int], list[int]]:
+        """Where each piece of evidence begins: in its places, and in what is held."""
+        labels = self.relevance.labels
+        begins = range(len(labels.evidence_question) + 1)
+        place, held = (np.searchsorted(column, begins).tolist() for column in (labels.place_evidence, self.relevance.held_evidence))
+        return place, held
+
+    @cached_property
     def _by_document(self) -> Ints:
         """Where the returned spans of each document begin."""
         return np.searchsorted(self.relevance.returned.doc, np.arange(len(self.corpus.documents) + 1))
@@ -99,7 +115,7 @@ class CellReader:
         """The question with this number."""
         ranked, chunk, score = self._ranked(question)
         rank = {span: place for place, span in enumerate(ranked, 1)}
-        low, high = np.searchsorted(self.relevance.question, [question, question + 1])
+        low, high = self._of_question[0][question : question + 2]
         whole = _ordered(self.relevance.span[low:high].tolist(), rank)
         unseen = bool(whole) and whole[0] not in rank
         answers = self._answers(question, rank)
@@ -122,7 +138,7 @@ class CellReader:
     def _best_unseen(self, question: int) -> tuple[int | None, int | None]:
         """Of the chunks with a whole answer the best scored, and how many score higher, where the retriever knows."""
         ranking = self.cell.ranking
-        low, high = np.searchsorted(ranking.probes.question, [question, question + 1])
+        low, high = self._of_question[1][question : question + 2]
         below, tied = ranking.probe_below[low:high], ranking.probe_tied[low:high]
         if high == low or (below < 0).any():
             return None, None
@@ -131,17 +147,17 @@ class CellReader:
         return span, int(ranking.candidates[question] - below[best] - tied[best])
 
     def _answers(self, question: int, rank: dict[int, int]) -> tuple[tuple[PieceView, ...], ...]:
-        labels, held = self.relevance.labels, self.relevance.held_evidence
-        number = int(np.searchsorted(labels.evidence_question, question))
+        labels, (places, held) = self.relevance.labels, self._of_evidence
+        number = self._of_question[2][question]
         answers = []
         for answer in self.corpus.questions[question].answers:
             pieces = []
             names = _names([piece.role for piece in answer.evidence])
             for name, piece in zip(names, answer.evidence, strict=True):
-                place = int(np.searchsorted(labels.place_evidence, number))
+                place = places[number]
                 span = Span(int(labels.place_doc[place]), int(labels.place_start[place]), int(labels.place_end[place]))
-                low, high = np.searchsorted(held, [number, number + 1])
-                spans = _ordered(sorted(set(self.relevance.held_span[low:high].tolist())), rank)
+                low, high = held[number : number + 2]
+                spans = _ordered(set(self.relevance.held_span[low:high].tolist()), rank)
                 pieces.append(PieceView(name, piece, span, spans, rank.get(spans[0]) if spans else None))
                 number += 1
             if pieces:
@@ -149,7 +165,7 @@ class CellReader:
         return tuple(answers)
 
 
-def _ordered(spans: Sequence[int], rank: dict[int, int]) -> tuple[int, ...]:
+def _ordered(spans: Collection[int], rank: dict[int, int]) -> tuple[int, ...]:
     return tuple(sorted(spans, key=lambda span: (rank.get(span, len(rank) + 1), span)))
 
 

@@ -47,6 +47,7 @@ class Vocabulary:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.number: dict[str, int] = {}
+        self._asked: dict[str, list[int]] = {}
         self._columns = [self._read(document.text) for document in documents]
 
     def _read(self, text: str) -> tuple[Ints, Ints, Ints]:
@@ -72,8 +73,10 @@ class Vocabulary:
         return [self.number[word] for _, _, word in words(text) if word in self.number]
 
     def asked(self, text: str) -> list[int]:
-        """The numbers of a question's words, those that no document has left out."""
-        return self._known(text)
+        """The numbers of a question's words, those that no document has left out. Every cell asks the same questions, so they are kept."""
+        if text not in self._asked:
+            self._asked[text] = self._known(text)
+        return self._asked[text]
 
 
 class WordSearch:

@@ -41,6 +41,8 @@ RC: Any = {
     "axes.spines.right": False,
     "hatch.linewidth": 0.7,
     "text.parse_math": False,  # a dollar in a name is a dollar
+    "figure.autolayout": False,  # `headline` leaves figures without an engine, whatever a person's own settings say
+    "figure.constrained_layout.use": False,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
@@ -59,7 +61,8 @@ def canvas(height: float, width: float = WIDTH) -> Figure:
 def headline(figure: Figure, says: str, note: str = "") -> None:
     """What the picture says above it, and how to read it in small print below; both are wrapped to the figure's width.
 
-    The last step of a figure: it is arranged here, once, because arranging it again at each saving would move everything a little.
+    The last step of a figure: it is arranged here, once, because arranging it again at each saving would move everything a little. Without an engine
+    (not even "none", which leaves a placeholder) matplotlib does not draw everything once more for it before each saving.
     """
     inches = float(figure.get_figwidth())
     figure.suptitle(textwrap.fill(says, int(inches * 11.2)), x=0.01, ha="left", fontsize=HEADING)
@@ -67,8 +70,9 @@ def headline(figure: Figure, says: str, note: str = "") -> None:
         figure.supxlabel(textwrap.fill(note, int(inches * 15.5)), x=0.01, ha="left", fontsize=SMALL, alpha=HALF)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=NO_GLYPH)
-        figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+        engine: Any = figure.get_layout_engine()
+        engine.execute(figure)
+    figure.set_layout_engine(None)
 
 
 @styled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,8 +57,8 @@ def cell_rows(explainer: Explainer, cell: CellMaterial, numbers: Sequence[int]) 
 def _row(reader: CellReader, number: int, tokens: float) -> Row:
     view = reader.view(number)
     words = lexical(reader, number, view)
-    read = None if np.isnan(tokens) else int(tokens) if np.isfinite(tokens) else -1
-    scores = [None if np.isnan(score) else round(score * 10_000) for score in view.score[:SHOWN]]
+    read = None if math.isnan(tokens) else int(tokens) if math.isfinite(tokens) else -1
+    scores = [None if math.isnan(score) else round(score * 10_000) for score in view.score[:SHOWN]]
     return [sentence(reader, number, view), read, list(view.chunk[:SHOWN]), scores, words.what, words.rank, words.chunk]
 
 
