@@ -19,15 +19,14 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mirrored_text import Mirror, MirrorUnit
 
 from harness.chunking.alignment import align
 from harness.chunking.chonkie import ChonkieChunker
@@ -36,76 +35,14 @@ from harness.chunking.langchain import LangChainChunker
 from harness.chunking.llama_index import LlamaIndexChunker
 from harness.chunking.lookup import UNPLACED
 from harness.chunking.semantic_text_splitter import SemanticTextSplitterChunker
-from harness.chunking.solid import BROKEN, Solid, solid_text
+from harness.chunking.solid import BROKEN, solid_text
 from harness.embedding import HashingEmbedder, minilm
-from harness.types import Ints
-from harness.units import Ruler, TiktokenUnit, Unit
+from harness.units import TiktokenUnit
 from harness.units.codepoints import well_formed
 
 SIZE, OVERLAP = 128, 32
 LANGCHAIN, NODES = "langchain_text_splitters", "llama_index.core.node_parser"
 HEADERS = {"headers_to_split_on": [["#", "h1"], ["##", "h2"], ["###", "h3"]]}
-
-
-@cache
-def _rare_signs() -> str:
-    """Letters without case that decomposition leaves alone, some 110,000."""
-    signs = map(chr, range(0x3400, 0x110000))
-    stable = (sign for sign in signs if unicodedata.category(sign) == "Lo" and unicodedata.normalize("NFD", sign) == sign and sign.isprintable())
-    return "".join(stable)
-
-
-@dataclass(frozen=True)
-class Mirror:
-    """A text of the same length in which every sign but white space and `kept` ones (a mask) stands once."""
-
-    text: str
-    back: Mapping[int, str]
-    place: Mapping[str, int]
-
-    @classmethod
-    def of(cls, text: str, kept: Sequence[bool]) -> Mirror:
-        present = set(text)
-        rare = iter([sign for sign in _rare_signs() if sign not in present])
-        signs = [sign if stays or sign.isspace() else next(rare) for sign, stays in zip(text, kept, strict=True)]
-        back = {ord(new): old for new, old in zip(signs, text, strict=True) if new != old}
-        return cls("".join(signs), back, {new: row for row, (new, old) in enumerate(zip(signs, text, strict=True)) if new != old})
-
-    def original(self, piece: str) -> str:
-        return piece.translate(self.back)
-
-    def spans(self, pieces: Sequence[str]) -> list[tuple[int, int] | None]:
-        """The true span of each mirrored piece, None where it has no sign of its own."""
-        solid = Solid.of(self.text)
-        number = {int(place): row for row, place in enumerate(solid.at.tolist())}
-        return [self._span(solid_text(piece), solid.at, number) for piece in pieces]
-
-    def _span(self, piece: str, at: Ints, number: Mapping[int, int]) -> tuple[int, int] | None:
-        known = [row for row, sign in enumerate(piece) if sign in self.place]
-        if not known:
-            return None
-        first = number[self.place[piece[known[0]]]] - known[0]
-        last = number[self.place[piece[known[-1]]]] + len(piece) - known[-1]
-        return int(at[first]), int(at[last - 1]) + 1
-
-
-@dataclass(frozen=True)
-class MirrorUnit:
-    """Measures a mirrored string as what it stands for."""
-
-    unit: Unit
-    mirror: Mirror
-
-    @property
-    def name(self) -> str:
-        return self.unit.name
-
-    @property
-    def identity(self) -> str:
-        return self.unit.identity
-
-    def measure(self, text: str) -> Ruler:
-        return self.unit.measure(self.mirror.original(text))
 
 
 @dataclass(frozen=True)
@@ -179,13 +116,8 @@ def windows(text: str, chunker: ExternalChunker) -> list[tuple[int, int] | None]
     inside = [0x80 <= encoding.decode_single_token_bytes(token)[0] < 0xC0 for token in tokens]
     places = [*(offset + cut for offset, cut in zip(offsets, inside, strict=True)), len(text)]
     step = chunker.size - chunker.overlap
-    found: list[tuple[int, int] | None] = []
-    for first in range(0, len(tokens), step):
-        last = min(first + chunker.size, len(tokens))
-        found.append((places[first], places[last]))
-        if last == len(tokens):
-            break
-    return found
+    starts = range(0, max(len(tokens) - chunker.overlap, min(len(tokens), 1)), step)
+    return [(places[first], places[min(first + chunker.size, len(tokens))]) for first in starts]
 
 
 @dataclass

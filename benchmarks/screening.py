@@ -45,8 +45,7 @@ SHOWN = {
 
 @dataclass
 class Judged:
-    """One grid on one corpus with one real embedder: the metric of every cell for real (m,) and by each screen, the tie group, context tokens, and
-    the readings."""
+    """A grid on a corpus with one real embedder: the metric of every cell for real (m,) and by each screen, ties, context tokens, the readings."""
 
     corpus: str
     real: str
@@ -196,8 +195,7 @@ def names(cases: list[Judged]) -> list[str]:
 
 def costs(cases: list[Judged]) -> list[list[Any]]:
     """CPU-seconds of a whole grid; those for real are only meant where nothing was cached."""
-    ways = [*SHOWN]
-    return [[case.corpus, case.real, *(f"{case.seconds[way]:.1f}" if way in case.seconds else "-" for way in ways)] for case in cases]
+    return [[case.corpus, case.real, *(f"{case.seconds[way]:.1f}" if way in case.seconds else "-" for way in SHOWN)] for case in cases]
 
 
 def judge(labelled: Path, out: Path, mutate: str | None) -> None:

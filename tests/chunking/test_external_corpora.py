@@ -24,6 +24,7 @@ def benchmark() -> ModuleType:
     spec = importlib.util.spec_from_file_location("external_splitters", ROOT / "benchmarks" / "external_splitters.py")
     assert spec is not None
     assert spec.loader is not None
+    sys.path.insert(0, str(ROOT / "benchmarks"))  # it imports its neighbours, as a script can
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
