@@ -112,6 +112,22 @@ def rightness(verdicts: Mapping[str, Sequence[Verdict]]) -> list[str]:
     return lines
 
 
+def in_short(verdicts: Mapping[str, Sequence[Verdict]]) -> list[str]:
+    """One row a side: how far what it told lies from the same chunks counted by our rule, and what is wrong with its chunks."""
+    lines = [
+        "| side | cells | right (to .005) | told - by our rule: mean, furthest | chunks | misplaced | altered | lost | larger | past the limit |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, found in verdicts.items():
+        off = [one.told - one.true for one in found]
+        right = sum(abs(each) < 0.005 for each in off)
+        furthest = max(off, key=abs, default=0.0)
+        parts = ("chunks", "misplaced", "altered", "lost", "larger", "over")
+        counts = " | ".join(f"{sum(getattr(one, part) for one in found):,}" for part in parts)
+        lines.append(f"| {name} | {len(found)} | {right} | {sum(off) / max(len(off), 1):+.3f}, {furthest:+.3f} | {counts} |")
+    return lines
+
+
 def aims(times: Times, ours: str, lower: Sequence[Mapping[str, float]], script: bool) -> list[str]:
     least = median(one["seconds"] for one in lower)
     cold = middle(times, ours, "cold")
@@ -149,7 +165,7 @@ def main() -> None:
     lines = [f"{date.today()}  {path.name}, {options.cells} cells, {options.rounds} round(s){mutated}", ""]
     lines += [*table(times, [ours.name, *(side.name for side in others)], ours.name), ""]
     lines += [*aims(times, ours.name, lower, any(side.name == "script" for side in others)), ""]
-    lines += rightness(verdicts)
+    lines += [*in_short(verdicts), "", *rightness(verdicts)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
