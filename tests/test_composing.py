@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.bundled import bundled_folder
@@ -47,6 +49,7 @@ WORDS = [
     ["retriever=hybrid", "retriever.inner=[]", "embedder=hashing", "embedder.dim=7"],
     ["scoring={ks: [3]}", "scoring.seed=2", "scoring.ks=[4]"],
     ["screen=static", "tracking=files", "outputs='a b=c'"],
+    ["hydra={job:{env_copy:[HOME]}}", "size=5"],
     [],
 ]
 
@@ -99,3 +102,17 @@ def test_a_wrong_value_is_told_as_hydra_tells_it(composer: Composer) -> None:
         with pytest.raises((HydraException, OmegaConfBaseException)) as theirs:
             by_hydra(words)
         assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
+
+
+def test_words_for_hydra_itself_stay_as_they_were_typed(composer: Composer) -> None:
+    words = ["hydra.sweep.dir=outputs/${size}", "hydra.sweep.subdir=${hydra.job.num}", "hydra.job.name=${strategy._target_}"]
+    loader = GlobalHydra.instance().config_loader()
+    master = loader.load_configuration("config", [*words, "size=3,4"], RunMode.MULTIRUN)
+    launching = launcher.SweepLauncher()
+    launching.setup(hydra_context=SimpleNamespace(config_loader=loader), task_function=lambda _: None, config=master)
+    found = launching.composed([["strategy=fixed", "size=3"], ["strategy=sentence", "size=4"]], 0)
+    for number, config in enumerate(found):
+        alone = loader.load_sweep_config(master, [f"strategy={('fixed', 'sentence')[number]}", f"size={number + 3}"])
+        with open_dict(alone):
+            alone.hydra.job.id = alone.hydra.job.num = number
+        assert as_written(config) == as_written(alone)

@@ -32,7 +32,7 @@ class Composer:
         """The configuration of `words`; nobody else holds a part of it."""
         overrides = self._parser.parse_overrides(list(words))
         places = self._places(overrides)
-        values = [override for override in overrides if not override.is_hydra_override() and not _chooses(override, places)]
+        values = [override for override in overrides if not _of_hydra(override) and not _chooses(override, places)]
         chosen = tuple(override.input_line for override in overrides if not any(override is value for value in values))
         if chosen not in self._bases:
             self._bases[chosen] = self._whole(list(chosen))
@@ -47,6 +47,10 @@ class Composer:
         if words not in self._folders:
             _, self._folders[words] = self._loader._parse_overrides_and_create_caching_repo(self._name, list(words))
         return self._folders[words]
+
+
+def _of_hydra(override: Override) -> bool:
+    return bool(override.is_hydra_override()) or override.key_or_group == "hydra"
 
 
 def _chooses(override: Override, places: Any) -> bool:

@@ -72,7 +72,7 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
         if self._context is None or self._config is None:
             raise RuntimeError("Hydra launches only after setup")
         master, loader = self._config, self._context.config_loader
-        name, of_hydra = master.hydra.job.config_name, list(master.hydra.overrides.hydra)
+        name, of_hydra = master.hydra.job.config_name, as_typed(master.hydra, "hydra")
 
         def whole(words: list[str]) -> DictConfig:
             config: DictConfig = loader.load_configuration(name, words, RunMode.RUN)
@@ -88,9 +88,9 @@ class SweepLauncher(Launcher):  # type: ignore[misc]  # Hydra has no types
         return configs
 
 
-def as_typed(node: DictConfig) -> list[str]:
-    """The words of a job, from its `hydra` node; one that refers to another key (size=${...}) stays as it was typed."""
-    words: Any = OmegaConf.to_container(node.overrides.task, resolve=False)
+def as_typed(node: DictConfig, which: str = "task") -> list[str]:
+    """The words of a job, or those for Hydra itself, from its `hydra` node; one that refers to another key (size=${...}) stays as it was typed."""
+    words: Any = OmegaConf.to_container(node.overrides[which], resolve=False)
     return [str(word) for word in words]
 
 
