@@ -24,15 +24,15 @@ _Work = TypeVar("_Work")
 _Found = TypeVar("_Found")
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 32768
-_CPU_EXTRA, _GPU_EXTRA = 10, 1024
-"""Tokens' worth of time that a batch takes besides its own: the calls, and products of fewer rows. On a CPU anything from 5 to 30 gives the same time
-for thousands of texts; for a few dozen the smaller is better, as it leaves less padding (docs/embedding-speed.md). On a GPU not measured."""
+_BATCHES_WORTH = 100
+"""A batch takes about a 100th of its budget besides its own tokens: the calls, and products of fewer rows. On a CPU anything from 5 to 30 of 1,024
+gives the same time for thousands of texts; for a few dozen the smaller is better, as it leaves less padding (docs/embedding-speed.md). On a GPU not
+measured."""
 
 
 def batches(lengths: Ints, budget: int) -> list[Ints]:
     """Places of `lengths`, longest first, in batches of at most `budget` padded tokens (a longer input goes alone): those that take least together,
-    where a batch takes its padded tokens, and _CPU_EXTRA more for being one (_GPU_EXTRA where the budget is over the CPU's). So lengths that are met
-    often go by themselves, without padding.
+    where a batch takes its padded tokens and `budget / 100` more for being one. So lengths that are met often go by themselves, without padding.
 
     A batch is decided by what comes behind it and never by what came before: without the first ones, the rest forms the same batches again. Ties go
     to the larger batch. Time grows with the places times the places of a batch (a million of 100 tokens: some seconds).
@@ -40,7 +40,7 @@ def batches(lengths: Ints, budget: int) -> list[Ints]:
     order = np.argsort(-lengths, kind="stable")
     sizes = np.maximum(lengths[order], 1).astype(np.int64)
     rooms = np.maximum(budget // sizes, 1)
-    counts, apiece = np.arange(int(rooms.max(initial=1)), 0, -1), _CPU_EXTRA if budget <= _CPU_BUDGET else _GPU_EXTRA
+    counts, apiece = np.arange(int(rooms.max(initial=1)), 0, -1), max(budget // _BATCHES_WORTH, 1)
     least, taken = np.zeros(len(order) + 1, dtype=np.int64), [0] * len(order)
     for place, size, room in zip(range(len(order) - 1, -1, -1), sizes[::-1].tolist(), rooms[::-1].tolist(), strict=True):
         behind = least[place + 1 : place + room + 1][::-1]  # after a batch of as many places as there is room for, of one less, … of one

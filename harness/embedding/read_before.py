@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
-import numpy.typing as npt
+from harness.embedding.reading import Reading
 
-Reading = tuple[npt.NDArray[np.int32], int, int]
-"""The tokens that a model reads of a text; content tokens; those of them that it does not read."""
 _ENTRY_BYTES = 300
 _KEY_BYTES = 16
 

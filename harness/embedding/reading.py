@@ -22,6 +22,8 @@ from harness.stores import Store
 from harness.types import Bools, Embedded, Ints, Vectors
 
 TokenIds = npt.NDArray[np.int32]
+Reading = tuple[TokenIds, int, int]
+"""The tokens that a model reads of a text; content tokens; those of them that it does not read."""
 _KEY_BYTES = 16
 TEXTS_AT_ONCE = 1 << 16
 """Texts whose tokens are held at once."""
@@ -52,8 +54,8 @@ class Inputs:
         return np.diff(self.indptr)
 
 
-def distinct(readings: Iterable[tuple[TokenIds, int, int]], prompt: int = 0) -> Inputs:
-    """Group texts by the tokens that are read of them: one (ids, content tokens, content tokens not read) a text. Holds each distinct one once."""
+def distinct(readings: Iterable[Reading], prompt: int = 0) -> Inputs:
+    """Group texts by the tokens that are read of them: one reading a text. Holds each distinct one once."""
     rows: dict[bytes, int] = {}
     kept: list[TokenIds] = []
     first: list[int] = []

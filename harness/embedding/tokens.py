@@ -14,8 +14,8 @@ import numpy as np
 from tokenizers import Tokenizer, normalizers
 
 from harness.embedding.base import Kind
-from harness.embedding.read_before import ReadBefore, Reading
-from harness.embedding.reading import Inputs, TokenIds, distinct
+from harness.embedding.read_before import ReadBefore
+from harness.embedding.reading import Inputs, Reading, TokenIds, distinct
 from harness.embedding.weights import ModelFiles
 from harness.errors import ConfigError, ModelError
 from harness.types import Ints

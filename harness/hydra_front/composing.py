@@ -32,8 +32,9 @@ class Composer:
         """The configuration of `words`; nobody else holds a part of it."""
         overrides = self._parser.parse_overrides(list(words))
         places = self._places(overrides)
-        values = [override for override in overrides if not _of_hydra(override) and not _chooses(override, places)]
-        chosen = tuple(override.input_line for override in overrides if not any(override is value for value in values))
+        decide = [_of_hydra(override) or _chooses(override, places) for override in overrides]
+        values = [override for override, decides in zip(overrides, decide, strict=True) if not decides]
+        chosen = tuple(override.input_line for override, decides in zip(overrides, decide, strict=True) if decides)
         if chosen not in self._bases:
             self._bases[chosen] = self._whole(list(chosen))
         config: DictConfig = deepcopy(self._bases[chosen])

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.embedding.base import Kind
-from harness.embedding.read_before import ReadBefore, Reading
+from harness.embedding.read_before import ReadBefore
+from harness.embedding.reading import Reading
 from harness.embedding.tokens import TokenReader, load_tokenizer
 from harness.embedding.weights import package_folder, read_files
 
