@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -22,18 +19,6 @@ from harness.tracking.files import write_text
 REPORT = "report.html"
 
 
-@contextmanager
-def _only_new_garbage() -> Iterator[None]:
-    """Garbage is looked for only among what is made in the block. Figures leave so much of it that otherwise every object of the process would be
-    looked through, 600,000 after a sweep with a model: 0.3 s."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
-@_only_new_garbage()
 def keep(folder: Path, outputs: Path, info: SweepInfo, summary: Summary, run: Course, *, report: bool, told: Path) -> None:
     """Write them under `folder`, which a person types as `told`; `report`: with page and figure. Raises StoreError where that can't be done."""
     if summary.standings:
